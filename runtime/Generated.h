@@ -1,0 +1,125 @@
+/*===- Generated.h - what the compiler generates for the runtime ----*- C -*-===
+ *
+ * Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===------------------------------------------------------------------------===
+ *
+ * The contract between generated code and the runtime. The runtime knows no
+ * policy: how many tokens a stream holds, what is coded, which index a query
+ * takes and what all that costs in bytes are generated functions of the
+ * sequence's length. Tokens are counted from 0 here, first_position excluded.
+ *
+ * A *stream* is a run of tokens of one plane (keys or values) in one encoding,
+ * in pages of a fixed number of tokens: the sinks, the originals (residual) or
+ * the codes. At every length a stream holds one range [begin, end) of tokens;
+ * both only grow with the length. A page is `page_bytes` bytes of 32-bit words,
+ * zero when new, and holds all kv heads of its tokens.
+ *
+ * All structs are made of 64-bit members so that the compiler can lay them
+ * out without knowing a target's rules.
+ *
+ *===------------------------------------------------------------------------===*/
+
+#ifndef KVC_RUNTIME_GENERATED_H
+#define KVC_RUNTIME_GENERATED_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { KVC_GENERATED_VERSION = 1, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+
+/* kvc_gen_stream.kind */
+enum { KVC_STREAM_SINK = 0, KVC_STREAM_ORIGINAL = 1, KVC_STREAM_CODE = 2 };
+
+typedef struct kvc_gen_stream {
+  int64_t kind;
+  int64_t origin;      /* first token that it can hold; page 0 begins there */
+  int64_t page_tokens; /* tokens a page */
+  int64_t page_bytes;
+  /* Entries of its page table: the page of token t is entry
+   * ((t - origin) / page_tokens) % table_pages. Never fewer than the pages
+   * that a step can need at once, the one being entered included. */
+  int64_t table_pages;
+} kvc_gen_stream;
+
+/* What a kernel sees of a layer's cache: a page table a stream. */
+typedef struct kvc_gen_view {
+  void **tables[KVC_MAX_STREAMS];
+} kvc_gen_view;
+
+/* What must be filled before a kernel runs at `seen`:
+ * angles[i] is [2][pairs] floats: the cosines, then the sines of index i. */
+typedef struct kvc_gen_kernel {
+  int64_t heads, kv_heads, head_dim, value_dim;
+  int64_t limit;   /* most tokens a sequence may have; -1: none */
+  int64_t streams; /* entries of `stream` */
+  const kvc_gen_stream *stream;
+  int64_t queries; /* distinct query indices: 1 or 2 (0: no rotation) */
+
+  /* out[2 s], out[2 s + 1]: begin and end of stream s at length `seen`.
+   * begin == end: it holds nothing. */
+  void (*ranges)(int64_t seen, int64_t *out);
+  /* out[i]: the index (first position excluded) that the query of the newest
+   * of `seen` tokens takes for its i-th rotation. */
+  void (*indices)(int64_t seen, int64_t *out);
+  /* out[0]: tokens stored; out[1..6]: codes, scales, residual, sinks,
+   * originals, rollback (kvc_bytes). */
+  void (*plan)(int64_t seen, int64_t *out);
+
+  /* Rotate token `token` (angles: of its index) and write it to the stream
+   * that it enters. Returns how many values saturated. */
+  int64_t (*append)(const kvc_gen_view *view, int64_t token, const void *k,
+                    const void *v, const float *angles);
+  /* Code what falls due at length `seen` (it was appended, and the streams
+   * still hold what they held at seen - 1). Returns how many saturated. */
+  int64_t (*code)(const kvc_gen_view *view, int64_t seen);
+  /* Attend as the newest of `seen` tokens. lse may be null. */
+  void (*attend)(const kvc_gen_view *view, int64_t seen, const void *q,
+                 const float *const *angles, void *out, float *lse);
+  /* Tokens [from, to) as f32, as kvc_library_table.read says; the token
+   * count of the output's rows is `rows`, its first row `row`. All tokens
+   * lie in [begin, end) of one sink or body range at length `seen`. */
+  void (*read)(const kvc_gen_view *view, int64_t seen, int64_t from, int64_t to,
+               int64_t row, int64_t rows, float *keys, float *values);
+  /* First stored token at `seen` that is no sink; sinks are [0, out). */
+  void (*live)(int64_t seen, int64_t *out /* [sinks, first] */);
+} kvc_gen_kernel;
+
+typedef struct kvc_gen_layer {
+  const kvc_gen_kernel *kernel;
+  int64_t kernel_number;
+  int64_t owner; /* itself, or the layer whose streams it reads */
+  int64_t rope;  /* entry of kvc_gen_model.rope; -1: no rotation */
+  const char *policy;
+} kvc_gen_layer;
+
+/* Frequencies of one rotary setting: angle = index * frequency[i]; cosine and
+ * sine are multiplied by `factor`, then rounded once to f32. */
+typedef struct kvc_gen_rope {
+  int64_t pairs;
+  double factor;
+  const double *frequency;
+} kvc_gen_rope;
+
+typedef struct kvc_gen_model {
+  int64_t version; /* KVC_GENERATED_VERSION */
+  const char *name, *spec, *target;
+  int64_t io;       /* kvc_type */
+  int64_t features; /* bits of CPU features needed; Platform.h names them */
+  int64_t layers, kernels, ropes;
+  const kvc_gen_layer *layer;
+  const kvc_gen_rope *rope;
+} kvc_gen_model;
+
+/* The one symbol that generated code defines for the runtime. */
+extern const kvc_gen_model kvc_generated;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KVC_RUNTIME_GENERATED_H */

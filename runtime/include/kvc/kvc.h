@@ -1,0 +1,160 @@
+/*===- kvc.h - the C interface of a generated library ---------------*- C -*-===
+ *
+ * Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===------------------------------------------------------------------------===
+ *
+ * `kvc compile spec.yaml -o decode.so` writes a library and `decode.h` beside
+ * it. The library exports `<name>_library()` and, when shared,
+ * `kvc_library()`; both return the table of functions below.
+ *
+ * Rules for every function of the table:
+ *  - it returns a status; it never throws, prints or exits;
+ *  - an error leaves the cache as it was, and its text is kept by the cache
+ *    (last_error) until the next call on it;
+ *  - distinct caches may be used from distinct threads at the same time; one
+ *    cache by one thread at a time;
+ *  - arrays are dense and row-major, in the element type `io` of the library.
+ *
+ * Positions: a cache counts tokens from 0. `first_position` f, given at
+ * creation, is added to what is rotated and reported, and to nothing else:
+ * sinks, window, group borders and context count from f.
+ *
+ *===------------------------------------------------------------------------===*/
+
+#ifndef KVC_KVC_H
+#define KVC_KVC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Goes up when the table or a struct below changes in a way that an embedder
+ * can feel; members are only ever added at the end. */
+#define KVC_ABI_VERSION 1
+
+typedef enum kvc_status {
+  KVC_OK = 0,
+  KVC_INVALID_ARGUMENT = 1, /* null pointer, layer out of range, bad size */
+  KVC_NOT_FINITE = 2,       /* NaN, infinity or a magnitude above 2^56 */
+  KVC_FULL = 3,             /* the context of a layer is full */
+  KVC_ORDER = 4,            /* the position is not the one that comes next */
+  KVC_OUT_OF_MEMORY = 5,
+  KVC_UNSUPPORTED_CPU = 6, /* this CPU lacks what the library was built for */
+  KVC_VERSION = 7          /* asked for a version that this library is not */
+} kvc_status;
+
+/* Element types, as `io` of kvc_info. */
+typedef enum kvc_type { KVC_F32 = 0, KVC_F16 = 1, KVC_BF16 = 2 } kvc_type;
+
+/* What a layer keeps for one sequence; opaque. */
+typedef struct kvc_cache kvc_cache;
+
+/* Bytes of one layer by kind (the byte plan). `padding` = held - used. */
+typedef struct kvc_bytes {
+  int64_t codes;     /* ceil(stored coded tokens * channels * bits / 8) */
+  int64_t scales;    /* a (scale, zero) pair for each group with a token */
+  int64_t residual;  /* tokens not coded, and float planes */
+  int64_t sinks;     /* the first `sink` tokens, never coded */
+  int64_t originals; /* what `group: all` keeps beside its codes */
+  int64_t rollback;  /* what `rollback` holds */
+  int64_t padding;   /* held in pages and not used */
+} kvc_bytes;
+
+/* One layer's shape and policy. */
+typedef struct kvc_layer_info {
+  int32_t heads, kv_heads, head_dim, value_dim;
+  int32_t owner;      /* itself, or the layer whose cache it reads */
+  int32_t kernel;     /* layers with the same number share their kernels */
+  const char *policy; /* in words, as the dialect prints it */
+} kvc_layer_info;
+
+typedef struct kvc_info {
+  uint32_t abi_version;
+  const char *name;
+  const char *spec;   /* the canonical spec, YAML; "" where there was none */
+  const char *target; /* e.g. "x86-64-v3" */
+  kvc_type io;
+  int32_t layers;
+  int32_t kernels; /* distinct kernels */
+} kvc_info;
+
+/* Options of create; zero-initialise, then set what you want. */
+typedef struct kvc_options {
+  uint32_t size;          /* sizeof(kvc_options) */
+  int64_t first_position; /* >= 0, <= 2^40 */
+} kvc_options;
+
+/* One token of one layer, for decode. */
+typedef struct kvc_step {
+  kvc_cache *cache;
+  int32_t layer;
+  int64_t position; /* of this token, first_position included */
+  const void *q;    /* [heads, head_dim], before rotation */
+  const void *k;    /* [kv_heads, head_dim], before rotation; a reader: NULL */
+  const void *v;    /* [kv_heads, value_dim]; a reader: NULL */
+  void *out;        /* [heads, value_dim] */
+  float *lse;       /* [heads], or NULL: log of the softmax's denominator */
+  kvc_status status; /* written: how this step went */
+} kvc_step;
+
+typedef struct kvc_stats {
+  int64_t seen;      /* tokens appended */
+  int64_t stored;    /* tokens a query attends to */
+  int64_t evicted;   /* seen - stored */
+  int64_t saturated; /* scales, zeros and floats that met their type's limit */
+  kvc_bytes used;    /* the byte plan at this length; padding is filled in */
+  int64_t held;      /* bytes in pages, at the high-water mark */
+} kvc_stats;
+
+typedef struct kvc_library_table {
+  uint32_t abi_version;
+  uint32_t size; /* sizeof(kvc_library_table) as the library was built */
+
+  /* What the library is; valid for the life of the process. */
+  kvc_status (*info)(kvc_info *out);
+  kvc_status (*layer_info)(int32_t layer, kvc_layer_info *out);
+
+  /* A cache for one sequence. `options` may be NULL. Refused on a CPU that
+   * lacks what the library was built for. */
+  kvc_status (*create)(const kvc_options *options, kvc_cache **out);
+  void (*destroy)(kvc_cache *cache); /* NULL is allowed */
+
+  /* One token a step: rotate, append, evict, code what is due, attend to all
+   * that is stored, this token included. Steps are independent: each has its
+   * own status, and the others proceed; the result is the first error, or
+   * KVC_OK. A reader's step comes after its owner's for the same position. */
+  kvc_status (*decode)(kvc_step *steps, size_t count);
+
+  /* The stored tokens of an owner in ascending position: how many; then for
+   * those numbered from <= n < to (counted among the stored) their keys
+   * [kv_heads, to - from, head_dim], rotated as stored, values
+   * [kv_heads, to - from, value_dim] and positions [to - from]. Codes come as
+   * code * scale rounded, then + zero rounded. Each pointer may be NULL. */
+  kvc_status (*stored)(kvc_cache *cache, int32_t layer, int64_t *out);
+  kvc_status (*read)(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,
+                     float *keys, float *values, int64_t *positions);
+
+  /* Of one layer; a reader's are all zero but seen. */
+  kvc_status (*stats)(kvc_cache *cache, int32_t layer, kvc_stats *out);
+  /* The byte plan of one layer for a sequence of `tokens`, without a cache;
+   * padding is 0. */
+  kvc_status (*plan)(int32_t layer, int64_t tokens, kvc_bytes *out);
+
+  /* The text of the cache's last error, "" after a success. With NULL: of the
+   * reason why a create fails here ("" where it would not). */
+  const char *(*last_error)(const kvc_cache *cache);
+  const char *(*status_name)(kvc_status status);
+} kvc_library_table;
+
+typedef const kvc_library_table *(*kvc_library_function)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KVC_KVC_H */
