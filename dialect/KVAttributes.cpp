@@ -1,0 +1,124 @@
+//===- KVAttributes.cpp - policies, streams, decisions --------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/KVAttributes.h"
+#include "dialect/KVDialect.h"
+#include "dialect/KVLayout.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/KVAttributes.cpp.inc"
+
+namespace kvc::kv {
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+void KVDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/KVAttributes.cpp.inc"
+      >();
+}
+
+LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
+                                int64_t kvHeads, int64_t headDim,
+                                int64_t valueDim, Type io) {
+  for (auto [name, value] :
+       {std::pair<StringRef, int64_t>{"heads", heads}, {"kv_heads", kvHeads},
+        {"head_dim", headDim}, {"value_dim", valueDim}})
+    if (value < 1 || value > 65536)
+      return emitError() << name << " is 1 to 65536, not " << value;
+  if (heads % kvHeads != 0)
+    return emitError() << "kv_heads is " << kvHeads
+                       << ", which does not divide heads " << heads;
+  if (!io.isF32())
+    return emitError() << "io is f32, not " << io
+                       << ", which is not generated yet";
+  return success();
+}
+
+LogicalResult PolicyAttr::verify(EmitError emitError,
+                                 PrecisionAttrInterface keys,
+                                 PrecisionAttrInterface values,
+                                 PrecisionAttrInterface residual,
+                                 PrecisionAttrInterface sinks,
+                                 TimeAttrInterface, PositionAttrInterface,
+                                 DepthAttrInterface, ArrayAttr score) {
+  for (auto [name, precision] :
+       {std::pair<StringRef, PrecisionAttrInterface>{"residual", residual},
+        {"sinks", sinks}})
+    if (precision.keepsOriginals() || precision.getBlock(1))
+      return emitError() << name << " is kept without codes, not as "
+                         << precision;
+  for (Attribute point : score)
+    if (!isa<ScoreAttrInterface>(point))
+      return emitError() << "score is a list of score points; " << point
+                         << " is none";
+  return success();
+}
+
+PolicyAttr PolicyAttr::getKernelForm() const {
+  return get(getContext(), getKeys(), getValues(), getResidual(), getSinks(),
+             getTime(), getPosition().getKernelForm(),
+             getDepth().getKernelForm(), getScore());
+}
+
+LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
+                                 int64_t tokens, int64_t channels,
+                                 int64_t block, StringRef lanesOn,
+                                 int64_t lanes, int64_t vectors,
+                                 int64_t pages) {
+  if (lanesOn != "tokens" && lanesOn != "channels")
+    return emitError() << "lanes_on is \"tokens\" or \"channels\", not \""
+                       << lanesOn << "\"";
+  for (auto [name, value] :
+       {std::pair<StringRef, int64_t>{"heads", heads}, {"tokens", tokens},
+        {"channels", channels}, {"block", block}, {"lanes", lanes},
+        {"vectors", vectors}, {"pages", pages}})
+    if (value < 1)
+      return emitError() << name << " is at least 1, not " << value;
+  if (block > channels)
+    return emitError() << "block is " << block << ", more than the channels, "
+                       << channels;
+  if (lanesOn == "tokens" && tokens % (lanes * vectors) != 0)
+    return emitError() << "tokens is " << tokens
+                       << ", which is not a multiple of lanes * vectors, "
+                       << lanes * vectors;
+  return success();
+}
+
+LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
+                                 StringRef kind, int64_t origin,
+                                 PrecisionAttrInterface encoding,
+                                 LayoutAttr layout) {
+  if (plane != "keys" && plane != "values")
+    return emitError() << "plane is \"keys\" or \"values\", not \"" << plane
+                       << "\"";
+  if (kind != "sink" && kind != "original" && kind != "code")
+    return emitError() << "kind is \"sink\", \"original\" or \"code\", not \""
+                       << kind << "\"";
+  if (origin < 0)
+    return emitError() << "origin is not negative, as " << origin << " is";
+  if (layout && layout.getTokens() % (32 / encoding.getElementBits()) != 0)
+    return emitError() << "a page has whole words of tokens, not "
+                       << layout.getTokens();
+  return success();
+}
+
+LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
+                                 int64_t registers) {
+  if (lanes < 1 || !llvm::isPowerOf2_64(lanes))
+    return emitError() << "lanes is a power of two, not " << lanes;
+  if (registers < 8)
+    return emitError() << "registers is at least 8, not " << registers;
+  return success();
+}
+
+} // namespace kvc::kv

@@ -1,0 +1,189 @@
+//===- KVAttributes.td - policies, streams, decisions ------*- tablegen -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVATTRIBUTES_TD
+#define KVC_DIALECT_KVATTRIBUTES_TD
+
+include "dialect/KVDialect.td"
+include "dialect/KVInterfaces.td"
+include "mlir/IR/AttrTypeBase.td"
+
+// The axes' points, one file each.
+include "dialect/precision/Float.td"
+include "dialect/precision/AffineChannel.td"
+include "dialect/precision/AffineToken.td"
+include "dialect/time/All.td"
+include "dialect/time/Window.td"
+include "dialect/position/Rope.td"
+include "dialect/position/Unrotated.td"
+include "dialect/position/Absolute.td"
+include "dialect/position/InCache.td"
+include "dialect/depth/Own.td"
+include "dialect/depth/Share.td"
+include "dialect/score/Plain.td"
+
+class KV_Attr<string name, string attrMnemonic> : AttrDef<KV_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+//===----------------------------------------------------------------------===//
+// What a layer is
+//===----------------------------------------------------------------------===//
+
+def KV_ShapeAttr : KV_Attr<"Shape", "shape"> {
+  let summary = "the shape of a layer's attention";
+  let description = [{
+    `heads` query heads share `kv_heads` heads of keys and values; keys and
+    queries have `head_dim` channels, values `value_dim`. `io` is the element
+    type of q, k, v and out.
+
+    Example: `#kv.shape<heads = 9, kv_heads = 3, head_dim = 64, value_dim = 64, io = f32>`
+  }];
+  let parameters = (ins "int64_t":$heads, "int64_t":$kv_heads,
+                        "int64_t":$head_dim, "int64_t":$value_dim,
+                        "::mlir::Type":$io);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Query heads that meet one head of keys.
+    int64_t getGroup() const { return getHeads() / getKvHeads(); }
+    /// Channels of a plane.
+    int64_t getDim(Plane plane) const {
+      return plane == Plane::Keys ? getHeadDim() : getValueDim();
+    }
+  }];
+}
+
+def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
+  let summary = "how a layer's cache is kept: one point on each axis";
+  let description = [{
+    `residual` is the precision of tokens not yet coded, `sinks` that of sinks;
+    both are floats. `score` lists the points that a logit passes through.
+  }];
+  let parameters = (ins
+    "PrecisionAttrInterface":$keys,
+    "PrecisionAttrInterface":$values,
+    "PrecisionAttrInterface":$residual,
+    "PrecisionAttrInterface":$sinks,
+    "TimeAttrInterface":$time,
+    "PositionAttrInterface":$position,
+    "DepthAttrInterface":$depth,
+    "::mlir::ArrayAttr":$score);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    PrecisionAttrInterface getPlane(Plane plane) const {
+      return plane == Plane::Keys ? getKeys() : getValues();
+    }
+    /// The same without what no kernel can feel.
+    PolicyAttr getKernelForm() const;
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Where tokens lie
+//===----------------------------------------------------------------------===//
+
+def KV_LayoutAttr : KV_Attr<"Layout", "layout"> {
+  let summary = "how a stream's tokens lie in a page";
+  let description = [{
+    A page holds `tokens` tokens of `heads` heads, a record a head: first the
+    pairs (scale, zero), then the codes in 32-bit words.
+
+    `lanes_on` says which dimension lies on the lanes, "tokens" or "channels";
+    the other one is packed into words, 32 / bits codes each. The words of a
+    record are `[vectors / v][words][v][lanes]`: v vectors of lanes are read
+    together, so that storage order is reading order.
+
+    Channels come in blocks of `block`, each padded to whole words (lanes on
+    tokens) or whole vectors (lanes on channels), so that one pair's codes share
+    no word or vector with another's.
+
+    Example: `#kv.layout<heads = 3, tokens = 64, channels = 64, block = 64, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>`:
+    `pages` is the most pages that a step needs at once.
+  }];
+  let parameters = (ins "int64_t":$heads, "int64_t":$tokens,
+                        "int64_t":$channels, "int64_t":$block,
+                        StringRefParameter<"dimension on the lanes">:$lanes_on,
+                        "int64_t":$lanes, "int64_t":$vectors,
+                        "int64_t":$pages);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool tokensOnLanes() const { return getLanesOn() == "tokens"; }
+  }];
+}
+
+def KV_StreamAttr : KV_Attr<"Stream", "stream"> {
+  let summary = "one plane's tokens in one encoding";
+  let description = [{
+    `plane` is "keys" or "values"; `kind` is "sink", "original" or "code": the
+    first tokens, those in the form they were appended in, those coded since.
+    Tokens are counted from `origin` on: page borders and groups begin there.
+    `layout` is there once it is chosen.
+
+    Example: `#kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<...>>`
+  }];
+  let parameters = (ins
+    StringRefParameter<"keys or values">:$plane_name,
+    StringRefParameter<"sink, original or code">:$kind,
+    "int64_t":$origin,
+    "PrecisionAttrInterface":$encoding,
+    OptionalParameter<"LayoutAttr">:$layout);
+  let assemblyFormat = [{
+    `<` `plane` `=` $plane_name `,` `kind` `=` $kind `,` `origin` `=` $origin
+    `,` `encoding` `=` $encoding (`,` `layout` `=` $layout^)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    Plane getPlane() const {
+      return getPlaneName() == "keys" ? Plane::Keys : Plane::Values;
+    }
+  }];
+}
+
+def KV_SegmentAttr : KV_Attr<"Segment", "segment"> {
+  let summary = "tokens whose keys lie in one stream and whose values in another";
+  let description = [{
+    Numbers of the two streams, and which rotation of the query meets them. The
+    segment's tokens are those that both streams hold.
+
+    Example: `#kv.segment<keys = 1, values = 4, rotation = 0>`
+  }];
+  let parameters = (ins "int64_t":$keys, "int64_t":$values, "int64_t":$rotation);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions: passes set them, lowerings read them
+//===----------------------------------------------------------------------===//
+
+def KV_TargetAttr : KV_Attr<"Target", "target"> {
+  let summary = "what the tile level needs to know of a target";
+  let description = [{
+    Example: `#kv.target<name = "x86-64-v3", lanes = 8, registers = 16>`:
+    32-bit lanes of a vector, and vector registers.
+  }];
+  let parameters = (ins StringRefParameter<"as --target takes it">:$name,
+                        "int64_t":$lanes, "int64_t":$registers);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
+  let summary = "how a kernel walks";
+  let description = [{
+    `heads` query heads are contracted in lockstep, `run` tokens at the most
+    are taken at a time.
+
+    Example: `#kv.schedule<heads = 4, run = 64>`
+  }];
+  let parameters = (ins "int64_t":$heads, "int64_t":$run);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif // KVC_DIALECT_KVATTRIBUTES_TD

@@ -1,0 +1,309 @@
+//===- KVTileOps.td - the tile level: how ------------------*- tablegen -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_KVTILEOPS_TD
+#define KVC_DIALECT_KVTILEOPS_TD
+
+include "dialect/KVCacheOps.td"
+
+// A *run* is what a kernel takes at a time: tokens that lie in one page of the
+// keys' stream and in one of the values', and in one block of scales of each.
+// Lanes want whole vectors, so its columns begin at a vector border: the run's
+// first token `%token` is column `%lead`, and it has `%count` columns in all.
+// Columns before `%lead` hold other tokens; kv.mask takes them out.
+//
+//     run %token, %lead, %count
+
+class KV_TileOp<string opMnemonic, list<Trait> traits = []>
+    : KV_Op<opMnemonic, traits>;
+
+// Whether scales go into the operand or into the result; see kv.fold.
+def KV_Scales : StringBasedAttr<
+    CPred<"::llvm::is_contained({\"none\", \"operand\", \"result\"}, "
+          "::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    "none, operand or result">;
+
+//===----------------------------------------------------------------------===//
+// Pages and buffers
+//===----------------------------------------------------------------------===//
+
+def KV_PageOp : KV_TileOp<"page"> {
+  let summary = "the page of a stream that holds a token";
+  let description = [{
+    `%p = kv.page %view[1] at %token : !kv.page<#stream1>`
+  }];
+  let arguments = (ins KV_ViewType:$view, I64Attr:$stream, Index:$token);
+  let results = (outs KV_PageType:$page);
+  let assemblyFormat = "$view `[` $stream `]` `at` $token attr-dict `:` type($page)";
+  let hasVerifier = 1;
+}
+
+def KV_RowsOp : KV_TileOp<"rows"> {
+  let summary = "rows of a buffer as a tile";
+  let description = [{
+    As many rows as the tile has, from row `row` on.
+    `%q = kv.rows %buffer[%row] : memref<9x64xf32> -> !kv.tile<3x64>`
+  }];
+  let arguments = (ins AnyMemRef:$buffer, Index:$row);
+  let results = (outs KV_TileType:$tile);
+  let assemblyFormat = "$buffer `[` $row `]` attr-dict `:` type($buffer) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def KV_RotateOp : KV_TileOp<"rotate", [AllTypesMatch<["tile", "result"]>]> {
+  let summary = "turn pairs of columns by a table of angles";
+  let description = [{
+    `angles` is [2, pairs]: cosines, then sines. y0 = x0 c - x1 s, y1 = x0 s +
+    x1 c, one rounding an operation (Su et al. 2021, section 3.4.2). `position`
+    says which columns are a pair.
+
+    `%r = kv.rotate %k as #position by %angles : memref<2x32xf32>, !kv.tile<1x64>`
+  }];
+  let arguments = (ins KV_TileType:$tile, AnyMemRef:$angles, AnyAttr:$position);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = [{
+    $tile `as` $position `by` $angles attr-dict `:` type($angles) `,` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_ScaleOp : KV_TileOp<"scale", [AllTypesMatch<["tile", "result"]>]> {
+  let summary = "multiply a tile by a number";
+  let description = [{ `%r = kv.scale %q by 1.25e-01 : !kv.tile<3x64>` }];
+  let arguments = (ins KV_TileType:$tile, F32Attr:$factor);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = "$tile `by` $factor attr-dict `:` type($tile)";
+}
+
+//===----------------------------------------------------------------------===//
+// Contraction
+//===----------------------------------------------------------------------===//
+
+def KV_ArrangeOp : KV_TileOp<"arrange"> {
+  let summary = "make a query ready to meet the codes of a stream";
+  let description = [{
+    Gives the tile's columns in the order in which the stream keeps channels.
+    With `sums`, also the sum of each block of channels, which zeros are to be
+    multiplied with (see `kv.fold`). Nothing of it depends on a page.
+
+    `%o, %z = kv.arrange %q for #stream1 : !kv.tile<3x64> -> !kv.tile<3x64>, !kv.tile<3x2>`
+  }];
+  let arguments = (ins KV_TileType:$tile, KV_StreamAttr:$stream);
+  let results = (outs KV_TileType:$operand, Optional<KV_TileType>:$sums);
+  let assemblyFormat = [{
+    $tile `for` $stream attr-dict `:` type($tile) `->` type($operand) (`,` type($sums)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_FoldOp : KV_TileOp<"fold"> {
+  let summary = "fold a run's scales and zeros into an operand";
+  let description = [{
+    The one rule of scales: since x' = code * scale + zero, sum(w x') is
+    sum(w code scale) + sum(w zero). A scale that varies along the contracted
+    dimension is multiplied into the operand (`scales "operand"`), any other
+    into the result, by `kv.contract` or `kv.accumulate` (`"result"`). Zeros
+    become sums likewise: of operand times zero, or of the operand alone.
+
+    Keys are contracted over channels: the operand is the query, a row a head.
+    Values are contracted over tokens: the operand is the softmax's weights,
+    and becomes a row for each head and block of channels.
+
+    ```mlir
+    %o, %z = kv.fold %q from %page head %h run %t, %lead, %n scales "operand"
+      : !kv.tile<3x64>, !kv.page<#stream1> -> !kv.tile<3x64>, !kv.tile<3x1>
+    ```
+  }];
+  let arguments = (ins KV_TileType:$tile, KV_PageType:$page, Index:$head,
+                       Index:$token, Index:$lead, Index:$count,
+                       KV_Scales:$scales);
+  let results = (outs KV_TileType:$operand, KV_TileType:$sums);
+  let assemblyFormat = [{
+    $tile `from` $page `head` $head `run` $token `,` $lead `,` $count
+    `scales` $scales attr-dict
+    `:` type($tile) `,` type($page) `->` type($operand) `,` type($sums)
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_ContractOp : KV_TileOp<"contract"> {
+  let summary = "dot products of an operand's rows with a run's keys";
+  let description = [{
+    One row a head, one column a token of the run. Without `scales` the
+    operand is the query as it is; `kv-fold-scales` makes it ready.
+
+    ```mlir
+    %s = kv.contract %o zeros %z with %page head %h run %t, %lead, %n scales "operand"
+      : !kv.tile<3x64>, !kv.page<#stream1>, !kv.tile<3x1> -> !kv.tile<3x64>
+    ```
+  }];
+  let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
+                       KV_PageType:$page, Index:$head, Index:$token,
+                       Index:$lead, Index:$count, OptionalAttr<KV_Scales>:$scales,
+                       OptionalAttr<KV_ScheduleAttr>:$schedule);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = [{
+    $operand (`zeros` $sums^)? `with` $page `head` $head
+    `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`,` type($sums)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments,
+                                AllTypesMatch<["state", "next"]>]> {
+  let summary = "add a run's values, weighed, to a softmax's accumulator";
+  let description = [{
+    acc = acc * rescale + sum over the run of weight times value. Without
+    `scales` the operand is the weights as they are.
+
+    ```mlir
+    %2 = kv.accumulate %o zeros %z with %page head %h run %t, %lead, %n
+      into %1 rescale %alpha scales "operand" : ...
+    ```
+  }];
+  let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
+                       KV_PageType:$page, Index:$head, Index:$token,
+                       Index:$lead, Index:$count, KV_StateType:$state,
+                       Optional<KV_TileType>:$rescale,
+                       OptionalAttr<KV_Scales>:$scales,
+                       OptionalAttr<KV_ScheduleAttr>:$schedule);
+  let results = (outs KV_StateType:$next);
+  let assemblyFormat = [{
+    $operand (`zeros` $sums^)? `with` $page `head` $head
+    `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
+    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) `,` type($state)
+    (`zeros` type($sums)^)? (`rescale` type($rescale)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+def KV_LogitOp : KV_TileOp<"logit", [AllTypesMatch<["tile", "result"]>]> {
+  let summary = "what a score point does to a run's dot products";
+  let description = [{
+    Row r is query head `head` + r. Column c's key lies `index` - (`token` -
+    `lead` + c) before the query.
+  }];
+  let arguments = (ins KV_TileType:$tile, AnyAttr:$score, Index:$head,
+                       Index:$index, Index:$token, Index:$lead, Index:$count);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = [{
+    $tile `by` $score `head` $head `index` $index
+    `run` $token `,` $lead `,` $count attr-dict `:` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_MaskOp : KV_TileOp<"mask", [AllTypesMatch<["tile", "result"]>]> {
+  let summary = "minus infinity in all columns but those of a run";
+  let description = [{
+    Columns `lead` to `count` - 1 stay.
+    `%m = kv.mask %s but %lead, %n : !kv.tile<3x64>`
+  }];
+  let arguments = (ins KV_TileType:$tile, Index:$lead, Index:$count);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = "$tile `but` $lead `,` $count attr-dict `:` type($tile)";
+}
+
+def KV_InitStateOp : KV_TileOp<"init_state"> {
+  let summary = "a softmax over nothing: m = -inf, l = 0, acc = 0";
+  let results = (outs KV_StateType:$state);
+  let assemblyFormat = "attr-dict `:` type($state)";
+}
+
+def KV_SoftmaxUpdateOp : KV_TileOp<"softmax_update", [
+    AllTypesMatch<["tile", "weights"]>, AllTypesMatch<["state", "next"]>]> {
+  let summary = "take a run's logits into a softmax";
+  let description = [{
+    m' = max(m, logits), weights = exp(logits - m'), alpha = exp(m - m'),
+    l' = l alpha + sum of weights. The accumulator is left to kv.accumulate,
+    which multiplies it by alpha (Milakov and Gimelshein 2018, algorithm 3).
+    At least one column of the `count` must be finite.
+
+    `%w, %alpha, %1 = kv.softmax_update %m, %0 columns %n : !kv.tile<3x64>, !kv.state<3x64> -> !kv.tile<3x1>`
+  }];
+  let arguments = (ins KV_TileType:$tile, KV_StateType:$state, Index:$count);
+  let results = (outs KV_TileType:$weights, KV_TileType:$alpha,
+                      KV_StateType:$next);
+  let assemblyFormat = [{
+    $tile `,` $state `columns` $count attr-dict
+    `:` type($tile) `,` type($state) `->` type($alpha)
+  }];
+}
+
+def KV_FinishOp : KV_TileOp<"finish"> {
+  let summary = "acc / l, and m + ln l";
+  let description = [{
+    Writes the rows of `out` and the entries of `lse` from `row` on. Where
+    nothing was taken in: zeros and minus infinity.
+    `kv.finish %s to %out[%row], %lse : !kv.state<3x64>, memref<9x64xf32>, memref<9xf32>`
+  }];
+  let arguments = (ins KV_StateType:$state, AnyMemRef:$out, Index:$row,
+                       AnyMemRef:$lse);
+  let assemblyFormat = [{
+    $state `to` $out `[` $row `]` `,` $lse attr-dict
+    `:` type($state) `,` type($out) `,` type($lse)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Storing and reading
+//===----------------------------------------------------------------------===//
+
+def KV_EncodeOp : KV_TileOp<"encode"> {
+  let summary = "write one token of one head to a page";
+  let description = [{
+    The page's encoding has no pairs. Gives how many values saturated.
+    `%n = kv.encode %row to %page head %h at %token : !kv.tile<1x64>, !kv.page<#stream0>`
+  }];
+  let arguments = (ins KV_TileType:$tile, KV_PageType:$page, Index:$head,
+                       Index:$token);
+  let results = (outs Index:$saturated);
+  let assemblyFormat = [{
+    $tile `to` $page `head` $head `at` $token attr-dict `:` type($tile) `,` type($page)
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_QuantizeOp : KV_TileOp<"quantize"> {
+  let summary = "code tokens of one head from a page of originals";
+  let description = [{
+    Tokens `from` to `to` - 1 lie in one page and in one block of scales. The
+    scales cover just those. Gives how many scales and zeros saturated.
+    `%n = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#s1>, !kv.page<#s2>`
+  }];
+  let arguments = (ins KV_PageType:$originals, KV_PageType:$codes, Index:$head,
+                       Index:$from, Index:$to);
+  let results = (outs Index:$saturated);
+  let assemblyFormat = [{
+    $originals `to` $codes `head` $head `tokens` $from `,` $to attr-dict
+    `:` type($originals) `,` type($codes)
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_DecodeOp : KV_TileOp<"decode"> {
+  let summary = "tokens of one head as f32, code * scale rounded, + zero rounded";
+  let description = [{
+    `buffer` is [heads, rows, dim], flat; token `from` goes to row `row`.
+    `kv.decode %page head %h tokens %from, %to into %buffer[%row of %rows] : !kv.page<#s1>, memref<?xf32>`
+  }];
+  let arguments = (ins KV_PageType:$page, Index:$head, Index:$from, Index:$to,
+                       AnyMemRef:$buffer, Index:$row, Index:$rows);
+  let assemblyFormat = [{
+    $page `head` $head `tokens` $from `,` $to `into` $buffer `[` $row `of` $rows `]`
+    attr-dict `:` type($page) `,` type($buffer)
+  }];
+}
+
+#endif // KVC_DIALECT_KVTILEOPS_TD

@@ -1,0 +1,54 @@
+//===- InCache.cpp - the position point: index in the cache ---------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/KVAttributes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace kvc::kv {
+
+Attribute InCacheAttr::fromRequest(MLIRContext *context,
+                                    const PositionRequest &request) {
+  if (!request.rotated || request.positions != "cache")
+    return {};
+  RopeAttr rope = RopeAttr::fromRequest(context, request);
+  return rope ? InCacheAttr::get(context, rope) : Attribute();
+}
+
+unsigned InCacheAttr::getRotations() const { return 2; }
+
+unsigned InCacheAttr::rotationFor(bool sinks) const { return sinks ? 1 : 0; }
+
+int64_t InCacheAttr::queryIndex(unsigned rotation, int64_t position, int64_t evicted) const {
+  return rotation == 1 ? position - evicted : position;
+}
+
+SmallVector<double> InCacheAttr::getFrequencies() const {
+  return getRope().getFrequencies();
+}
+
+int64_t InCacheAttr::getPairs() const { return getRope().getDims() / 2; }
+
+std::pair<int64_t, int64_t> InCacheAttr::getPairDims(int64_t pair) const {
+  return getRope().getPairDims(pair);
+}
+
+PositionAttrInterface InCacheAttr::getKernelForm() const {
+  return llvm::cast<PositionAttrInterface>(
+      get(getContext(), getRope().getKernelForm()));
+}
+
+Value InCacheAttr::buildQueryIndex(OpBuilder &builder, Location loc,
+                                   unsigned rotation, Value position,
+                                   Value evicted) const {
+  if (rotation == 0)
+    return position;
+  return arith::SubIOp::create(builder, loc, position, evicted);
+}
+
+} // namespace kvc::kv

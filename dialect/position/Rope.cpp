@@ -1,0 +1,55 @@
+//===- Rope.cpp - rotary frequencies, shared by positions -----------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/KVAttributes.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace kvc::kv {
+
+LogicalResult
+RopeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                 FloatAttr theta, int64_t dims, StringRef pairing) {
+  if (!theta.getType().isF64() || !(theta.getValueAsDouble() > 0) ||
+      !std::isfinite(theta.getValueAsDouble()))
+    return emitError() << "theta is a positive f64, not " << theta;
+  if (dims < 2 || dims % 2 != 0)
+    return emitError() << "dims is even and at least 2, not " << dims;
+  if (pairing != "half")
+    return emitError() << "pairing is \"half\", not \"" << pairing
+                       << "\", which is not generated yet";
+  return success();
+}
+
+RopeAttr RopeAttr::fromRequest(MLIRContext *context,
+                               const PositionRequest &request) {
+  return get(context,
+             FloatAttr::get(Float64Type::get(context), request.theta),
+             request.dims, request.pairing);
+}
+
+RopeAttr RopeAttr::getKernelForm() const {
+  return get(getContext(), FloatAttr::get(Float64Type::get(getContext()), 1.0),
+             getDims(), getPairing());
+}
+
+SmallVector<double> RopeAttr::getFrequencies() const {
+  SmallVector<double> frequencies;
+  const double theta = getTheta().getValueAsDouble();
+  for (int64_t i = 0; i < getDims() / 2; ++i)
+    frequencies.push_back(
+        1.0 / std::pow(theta, static_cast<double>(2 * i) / getDims()));
+  return frequencies;
+}
+
+std::pair<int64_t, int64_t> RopeAttr::getPairDims(int64_t pair) const {
+  return {pair, pair + getDims() / 2};
+}
+
+} // namespace kvc::kv

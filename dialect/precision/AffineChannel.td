@@ -1,0 +1,38 @@
+//===- AffineChannel.td - codes, one scale a channel -------*- tablegen -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_DIALECT_PRECISION_AFFINECHANNEL_TD
+#define KVC_DIALECT_PRECISION_AFFINECHANNEL_TD
+
+include "dialect/KVDialect.td"
+include "dialect/KVInterfaces.td"
+include "mlir/IR/AttrTypeBase.td"
+
+def KV_AffineChannelAttr : AttrDef<KV_Dialect, "AffineChannel", [
+    DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
+      "keepsOriginals", "codedTokens", "mostOriginals", "buildCodedTokens",
+      "buildPair", "buildUnpackPair"]>]> {
+  let mnemonic = "affine_channel";
+  let summary = "codes with a scale and a zero for `group` tokens of a channel";
+  let description = [{
+    KIVI's keys (Liu et al. 2024, section 3.2): channels differ in magnitude,
+    so each has scales of its own. Tokens are coded `flush` at a time, when
+    that many wait beyond the `residual` newest ones.
+
+    Example: `#kv.affine_channel<bits = 4, group = 32, flush = 128, residual = 0, scales = f16>`
+  }];
+  let parameters = (ins "int64_t":$bits, "int64_t":$group, "int64_t":$flush,
+                        "int64_t":$residual, "::mlir::Type":$scales);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static ::mlir::Attribute fromRequest(::mlir::MLIRContext *context,
+                                         const PrecisionRequest &request);
+  }];
+}
+
+#endif // KVC_DIALECT_PRECISION_AFFINECHANNEL_TD
