@@ -1,0 +1,53 @@
+//===- Pipeline.h - the ordered list of stages ------------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_COMPILER_PIPELINE_PIPELINE_H
+#define KVC_COMPILER_PIPELINE_PIPELINE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+
+namespace kvc {
+
+/// What a compile can stop at, in order. `--emit` takes the lower-case names.
+enum class Stage {
+  KV,      ///< cache level, as imported
+  Steps,   ///< cache level, like layers joined, streams and layouts chosen
+  Tiles,   ///< tile level
+  Loops,   ///< vector, scf and memref
+  LLVM,    ///< the LLVM dialect
+  IR,      ///< LLVM IR of the generated code, optimised with the runtime
+  Asm,     ///< assembly
+  Object,  ///< object file
+  Library  ///< shared library
+};
+
+std::optional<Stage> parseStage(llvm::StringRef name);
+llvm::StringRef stageName(Stage stage);
+
+struct CompileOptions {
+  std::string target = "x86-64-v3";
+  Stage stop = Stage::Library;
+};
+
+/// All dialects that any stage reads or writes.
+void registerAllDialects(mlir::DialectRegistry &registry);
+
+/// Takes `module`, at whatever stage it is, to `options.stop` and writes
+/// `output` ("-": standard output, for text). Diagnostics go to the module's
+/// context. On failure nothing is written and an older file stays.
+llvm::LogicalResult compileModule(mlir::ModuleOp module,
+                                  const CompileOptions &options,
+                                  llvm::StringRef output);
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_PIPELINE_PIPELINE_H
