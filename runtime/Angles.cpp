@@ -19,8 +19,10 @@
 // doubles; the first three terms are added in that precision, the rest, below
 // 5e-4 of the result, in double. The remainder left out is below 2^-71.
 //
-// None of this bears contraction into fused operations, hence the pragma;
-// compilers that do not know it get -ffp-contract=off.
+// Vectors of angles go through the same operations, so the code has no
+// branches and is inlined whole. None of it bears contraction into fused
+// operations, hence the pragma; compilers that do not know it get
+// -ffp-contract=off.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,27 +46,37 @@ struct Double2 {
 };
 
 /// a + b exactly (Knuth).
-Double2 twoSum(double a, double b) {
+[[gnu::always_inline]] inline Double2 twoSum(double a, double b) {
   double sum = a + b;
   double fromB = sum - a;
   return {sum, (a - (sum - fromB)) + (b - fromB)};
 }
 
 /// a + b exactly where |a| >= |b| or a == 0 (Dekker).
-Double2 fastTwoSum(double a, double b) {
+[[gnu::always_inline]] inline Double2 fastTwoSum(double a, double b) {
   double sum = a + b;
   return {sum, b - (sum - a)};
 }
 
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+
+/// a * b exactly.
+[[gnu::always_inline]] inline Double2 twoProduct(double a, double b) {
+  double product = a * b;
+  return {product, __builtin_fma(a, b, -product)};
+}
+
+#else // The same numbers; a call of the math library's fma is not to be had.
+
 /// a as two numbers of 26 bits each (Veltkamp).
-Double2 split(double a) {
+[[gnu::always_inline]] inline Double2 split(double a) {
   double scaled = a * 0x1.0000002p27; // 2^27 + 1
   double high = scaled - (scaled - a);
   return {high, a - high};
 }
 
 /// a * b exactly (Dekker).
-Double2 twoProduct(double a, double b) {
+[[gnu::always_inline]] inline Double2 twoProduct(double a, double b) {
   double product = a * b;
   Double2 x = split(a), y = split(b);
   double error = x.high * y.high - product;
@@ -73,12 +85,14 @@ Double2 twoProduct(double a, double b) {
   return {product, error + x.low * y.low};
 }
 
-Double2 add(Double2 a, Double2 b) {
+#endif
+
+[[gnu::always_inline]] inline Double2 add(Double2 a, Double2 b) {
   Double2 sum = twoSum(a.high, b.high);
   return fastTwoSum(sum.high, sum.low + (a.low + b.low));
 }
 
-Double2 multiply(Double2 a, Double2 b) {
+[[gnu::always_inline]] inline Double2 multiply(Double2 a, Double2 b) {
   Double2 product = twoProduct(a.high, b.high);
   return fastTwoSum(product.high,
                     product.low + (a.high * b.low + a.low * b.high));
@@ -89,7 +103,7 @@ constexpr double piOver2[3] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
                                -0x1.f1976b7ed8fbcp-110};
 
 /// angle - quarters * pi/2.
-Double2 reduce(double angle, double quarters) {
+[[gnu::always_inline]] inline Double2 reduce(double angle, double quarters) {
   constexpr int terms = 7;
   double sum[terms];
   sum[terms - 1] = angle;
@@ -133,7 +147,8 @@ constexpr Series cosineSeries = {
      0x1.1eed8eff8d898p-29, -0x1.93974a8c07c9dp-37, 0x1.ae7f3e733b81fp-45,
      -0x1.6827863b97d97p-53, 0x1.e542ba4020225p-62}};
 
-Double2 evaluate(const Series &series, Double2 z) {
+[[gnu::always_inline]] inline Double2 evaluate(const Series &series,
+                                               Double2 z) {
   double rest = series.rest[7];
   for (int i = 6; i >= 0; --i)
     rest = series.rest[i] + z.high * rest;
@@ -142,38 +157,40 @@ Double2 evaluate(const Series &series, Double2 z) {
   return add({1, 0}, multiply(z, value));
 }
 
-} // namespace
-
-void cosineAndSine(double angle, double &cosine, double &sine) {
-  // Adding 1.5 * 2^52 rounds to an integer.
-  double quarters = (angle * twoOverPi + 0x1.8p52) - 0x1.8p52;
-  Double2 x = reduce(angle, quarters);
+/// Without a branch, so that fillAngles runs on vectors.
+[[gnu::always_inline]] inline void compute(double angle, double &cosine,
+                                           double &sine) {
+  // Adding 1.5 * 2^52 rounds to an integer, which then is the low bits.
+  constexpr double rounder = 0x1.8p52;
+  double rounded = angle * twoOverPi + rounder;
+  uint64_t quarters;
+  __builtin_memcpy(&quarters, &rounded, sizeof quarters);
+  Double2 x = reduce(angle, rounded - rounder);
   Double2 z = multiply(x, x);
   double s = multiply(x, evaluate(sineSeries, z)).high;
   double c = evaluate(cosineSeries, z).high;
-  switch (static_cast<int64_t>(quarters) & 3) {
-  case 0:
-    cosine = c, sine = s;
-    break;
-  case 1:
-    cosine = -s, sine = c;
-    break;
-  case 2:
-    cosine = -c, sine = -s;
-    break;
-  default:
-    cosine = s, sine = -c;
-    break;
-  }
+  bool odd = quarters & 1;
+  double swappedCosine = odd ? s : c, swappedSine = odd ? c : s;
+  cosine = (quarters + 1) & 2 ? -swappedCosine : swappedCosine;
+  sine = quarters & 2 ? -swappedSine : swappedSine;
+}
+
+} // namespace
+
+void cosineAndSine(double angle, double &cosine, double &sine) {
+  compute(angle, cosine, sine);
 }
 
 void fillAngles(const kvc_gen_rope &rope, int64_t index, float *out) {
-  for (int64_t pair = 0; pair < rope.pairs; ++pair) {
+  double scale = static_cast<double>(index), factor = rope.factor;
+  const double *frequency = rope.frequency;
+  int64_t pairs = rope.pairs;
+  float *__restrict cosines = out, *__restrict sines = out + pairs;
+  for (int64_t pair = 0; pair < pairs; ++pair) {
     double cosine, sine;
-    double angle = static_cast<double>(index) * rope.frequency[pair];
-    cosineAndSine(angle, cosine, sine);
-    out[pair] = static_cast<float>(cosine * rope.factor);
-    out[rope.pairs + pair] = static_cast<float>(sine * rope.factor);
+    compute(scale * frequency[pair], cosine, sine);
+    cosines[pair] = static_cast<float>(cosine * factor);
+    sines[pair] = static_cast<float>(sine * factor);
   }
 }
 
