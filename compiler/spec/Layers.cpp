@@ -74,6 +74,7 @@ private:
   void require(KeyId id);
 
   void ownKeys(Layer &layer);
+  std::vector<double> slopes(const Setting &alibi, int64_t heads);
   void inheritedKeys(Layer &layer);
   void cacheKeys(Layer &layer);
   Precision precision(KeyId id, int64_t dim) const;
@@ -81,7 +82,6 @@ private:
   RopeScaling scaling(const Setting &setting) const;
 
   void checkHeads(const Layer &layer);
-  void checkAlibi(const Layer &layer);
   void checkRope(const Layer &layer);
   void checkLength(const Layer &layer);
   void checkArithmetic(const Layer &layer);
@@ -90,6 +90,8 @@ private:
   FloatType io;
   Diagnostics &diags;
   std::size_t now = 0;
+  static constexpr int64_t maxHeads = int64_t{1} << 20;
+  int64_t headsSoFar = 0;
 };
 } // namespace
 
@@ -195,11 +197,40 @@ std::optional<Rope> Builder::rope(int64_t headDim) const {
   return result;
 }
 
+/// One slope a head; none where the count is wrong.
+std::vector<double> Builder::slopes(const Setting &alibi, int64_t heads) {
+  if (alibi.form == form::Boolean)
+    return paperSlopes(heads);
+  const std::vector<Setting> &items = alibi.get(KeyId::Slopes)->items;
+  std::vector<double> result;
+  if (heads == 0)
+    return result;
+  if (static_cast<int64_t>(items.size()) != heads) {
+    errorAtLast({KeyId::Alibi, KeyId::Heads},
+                "alibi has " + std::to_string(items.size()) + " slopes for " +
+                    std::to_string(heads) +
+                    " heads; write one a head, or alibi: true for the paper's");
+    return result;
+  }
+  for (const Setting &slope : items)
+    result.push_back(slope.number);
+  return result;
+}
+
 /// What every layer has of its own, readers too.
 void Builder::ownKeys(Layer &layer) {
   require(KeyId::Heads);
   if (const Setting *heads = get(KeyId::Heads))
     layer.heads = heads->integer;
+  // What is kept for each head and layer would otherwise fill the memory.
+  headsSoFar += layer.heads;
+  if (headsSoFar > maxHeads) {
+    errorAtLast({KeyId::Heads}, "the layers have more than " +
+                                    std::to_string(maxHeads) +
+                                    " heads together, the most that kvc "
+                                    "reads; write fewer heads or layers");
+    layer.heads = 0;
+  }
   if (const Setting *softcap = get(KeyId::Softcap);
       softcap && softcap->form == form::Number)
     layer.softcap = softcap->number;
@@ -207,11 +238,8 @@ void Builder::ownKeys(Layer &layer) {
     layer.learnedSinks = sinks->boolean;
   if (const Setting *alibi = get(KeyId::Alibi)) {
     layer.alibi = alibi->form == form::Map || alibi->boolean;
-    if (alibi->form == form::Map)
-      for (const Setting &slope : alibi->get(KeyId::Slopes)->items)
-        layer.alibiSlopes.push_back(slope.number);
-    else if (layer.alibi)
-      layer.alibiSlopes = paperSlopes(layer.heads);
+    if (layer.alibi)
+      layer.alibiSlopes = slopes(*alibi, layer.heads);
   }
 }
 
@@ -277,7 +305,6 @@ Layer Builder::build(std::size_t index, const std::vector<Layer> &before) {
   if (const Setting *scale = get(KeyId::Scale))
     layer.scale = scale->number;
   checkHeads(layer);
-  checkAlibi(layer);
   if (!share) {
     checkRope(layer);
     checkLength(layer);
@@ -316,16 +343,6 @@ void Builder::checkHeads(const Layer &layer) {
   errorAtLast({KeyId::Heads, KeyId::KvHeads},
               "kv_heads is " + kvHeads + ", which does not divide heads " +
                   heads + "; write " + remedy);
-}
-
-void Builder::checkAlibi(const Layer &layer) {
-  auto count = static_cast<int64_t>(layer.alibiSlopes.size());
-  if (!layer.alibi || layer.heads == 0 || count == layer.heads)
-    return;
-  errorAtLast({KeyId::Alibi, KeyId::Heads},
-              "alibi has " + std::to_string(count) + " slopes for " +
-                  std::to_string(layer.heads) +
-                  " heads; write one a head, or alibi: true for the paper's");
 }
 
 void Builder::checkRope(const Layer &layer) {

@@ -17,7 +17,8 @@
 using namespace kvc::spec;
 
 std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
-                                         std::string file, Diagnostics &diags) {
+                                         std::string file, Diagnostics &diags,
+                                         Reach reach) {
   // A byte order mark is no part of the text.
   if (text.substr(0, 3) == "\xEF\xBB\xBF")
     text.remove_prefix(3);
@@ -38,7 +39,8 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
   Resolution resolution = resolve(root, diags);
   spec.layers = buildLayers(resolution, spec.io, diags);
   checkFelt(resolution, spec.layers, spec.io, diags);
-  refuseNotYet(root, diags);
+  if (reach == Reach::Generated)
+    refuseNotYet(root, diags);
   if (diags.count() != before)
     return std::nullopt;
 
@@ -50,7 +52,7 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
 }
 
 std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
-                                             Diagnostics &diags) {
+                                             Diagnostics &diags, Reach reach) {
   auto fail = [&](int error) {
     diags.addSource(path, "");
     diags.error({},
@@ -66,5 +68,5 @@ std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()))
     return fail(errno);
-  return parseSpec(text, path, diags);
+  return parseSpec(text, path, diags, reach);
 }

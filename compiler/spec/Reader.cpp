@@ -16,6 +16,9 @@
 using namespace kvc::spec;
 using namespace kvc::spec::form;
 
+/// Items of a list of scalars: as many slopes as a layer may have heads.
+static constexpr double maxItems = 65536;
+
 const Setting *Setting::find(KeyId id) const {
   for (const Setting &item : items)
     if (item.key && item.key->id == id)
@@ -133,7 +136,7 @@ static std::string hint(const Setting &setting, unsigned forms) {
   auto number = parseNumber(text);
   if ((forms & Integer) && number && !parseInteger(text)) {
     if (*number == std::trunc(*number) && inRange(key, *number))
-      return ", without a decimal point: " + numberText(*number);
+      return "; as digits alone: " + numberText(*number);
     return " (not a whole number)";
   }
   std::string lower;
@@ -154,7 +157,7 @@ static std::string hint(const Setting &setting, unsigned forms) {
       return "; a range goes up: " + std::to_string(*last) + ".." +
              std::to_string(*first);
   }
-  if (forms & (Word | Choice) && !number)
+  if (forms & Word && !number)
     if (std::string_view near = nearest(text, split(key.words)); !near.empty())
       return "; did you mean " + std::string(near) + "?";
   return {};
@@ -178,6 +181,9 @@ static std::string sentence(const Setting &setting, const Node &value,
       return what + " is " + shown(value) +
              "; write it without quotes: " + brief(value.text);
   }
+  if (key.id == KeyId::Kvc)
+    return what + " is " + shown(value) +
+           ", but this compiler reads version 1 of the schema; write kvc: 1";
   return what + " is " + shown(value) + "; write " + wanted +
          (value.kind == Node::Kind::Scalar && !value.quoted
               ? hint(setting, forms)
@@ -290,10 +296,11 @@ bool Reader::require(const std::vector<Setting> &items, Section section,
 bool Reader::readList(Setting &setting, const Node &value) {
   const Key &key = *setting.key;
   bool valid = true;
-  if (key.items == Map && double(value.items.size()) > key.max) {
+  double most = key.items == Map ? key.max : maxItems;
+  if (double(value.items.size()) > most) {
     diags.error(value.at, std::string(key.name) + " has " +
                               std::to_string(value.items.size()) +
-                              " entries; the most is " + numberText(key.max));
+                              " items; the most is " + numberText(most));
     return false;
   }
   if (value.items.empty() && key.items != Map) {

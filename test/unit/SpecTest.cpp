@@ -1,0 +1,530 @@
+//===- SpecTest.cpp - specs resolved, canonical, hostile --------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a spec resolves to, and what no text of a diagnostic shows. How errors
+// read is tested in test/spec.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/spec/Keys.h"
+#include "compiler/spec/Parser.h"
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+
+using namespace kvc::spec;
+
+static int failures = 0;
+
+#define CHECK(condition) check(bool(condition), #condition, __FILE__, __LINE__)
+
+static bool check(bool right, const char *what, const char *file, int line) {
+  if (!right) {
+    std::printf("%s:%d: failed: %s\n", file, line, what);
+    ++failures;
+  }
+  return right;
+}
+
+static std::optional<Spec> parse(const std::string &text,
+                                 Reach reach = Reach::Schema) {
+  Diagnostics diags;
+  std::optional<Spec> spec = parseSpec(text, "test.yaml", diags, reach);
+  if (!spec)
+    std::printf("%s%s", text.c_str(), diags.str().c_str());
+  return spec;
+}
+
+static std::string errors(const std::string &text) {
+  Diagnostics diags;
+  return parseSpec(text, "test.yaml", diags) ? "" : diags.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Equality but for places
+//===----------------------------------------------------------------------===//
+
+static bool same(const Precision &a, const Precision &b) {
+  if (a.coded != b.coded)
+    return false;
+  if (!a.coded)
+    return a.type == b.type;
+  return a.bits == b.bits && a.per == b.per && a.groupAll == b.groupAll &&
+         (a.groupAll || a.group == b.group) && a.residual == b.residual &&
+         a.flush == b.flush && a.scales == b.scales;
+}
+
+static bool same(const std::optional<Rope> &a, const std::optional<Rope> &b) {
+  if (!a || !b)
+    return !a && !b;
+  const RopeScaling &s = a->scaling, &t = b->scaling;
+  return a->theta == b->theta && a->dims == b->dims &&
+         a->pairing == b->pairing && s.type == t.type && s.factor == t.factor &&
+         s.low == t.low && s.high == t.high &&
+         s.originalContext == t.originalContext && s.betaFast == t.betaFast &&
+         s.betaSlow == t.betaSlow && s.attentionFactor == t.attentionFactor &&
+         s.truncate == t.truncate;
+}
+
+static bool same(const Layer &a, const Layer &b) {
+  return a.heads == b.heads && a.kvHeads == b.kvHeads &&
+         a.headDim == b.headDim && a.valueDim == b.valueDim &&
+         a.scale == b.scale && a.softcap == b.softcap &&
+         a.learnedSinks == b.learnedSinks && a.alibi == b.alibi &&
+         a.alibiSlopes == b.alibiSlopes && same(a.rope, b.rope) &&
+         same(a.keys, b.keys) && same(a.values, b.values) &&
+         a.residualType == b.residualType && a.keySinkType == b.keySinkType &&
+         a.valueSinkType == b.valueSinkType && a.sink == b.sink &&
+         a.window == b.window && a.context == b.context &&
+         a.positions == b.positions && a.rollback == b.rollback &&
+         a.arithmetic == b.arithmetic && a.share == b.share;
+}
+
+static bool same(const Spec &a, const Spec &b) {
+  if (a.name != b.name || a.io != b.io || a.layers.size() != b.layers.size())
+    return false;
+  for (std::size_t i = 0; i < a.layers.size(); ++i)
+    if (!same(a.layers[i], b.layers[i]))
+      return false;
+  return true;
+}
+
+/// The canonical text is a spec that means the same and is its own canonical.
+static bool roundTrips(const Spec &spec) {
+  std::optional<Spec> again = parse(spec.canonical);
+  bool right =
+      again && again->canonical == spec.canonical && same(*again, spec);
+  if (!right)
+    std::printf("canonical:\n%s", spec.canonical.c_str());
+  return right;
+}
+
+//===----------------------------------------------------------------------===//
+// Resolving
+//===----------------------------------------------------------------------===//
+
+static void testDefaults() {
+  auto spec = parse("kvc: 1\nname: d\nmodel: {layers: 2, heads: 8, head_dim: "
+                    "80}\ncache: {context: 100}\n",
+                    Reach::Generated);
+  if (!CHECK(spec))
+    return;
+  const Layer &layer = spec->layers[1];
+  CHECK(spec->name == "d" && spec->file == "test.yaml");
+  CHECK(layer.kvHeads == 8 && layer.valueDim == 80);
+  CHECK(layer.scale == 1 / std::sqrt(80.0));
+  CHECK(!layer.rope && !layer.softcap && !layer.alibi && !layer.learnedSinks);
+  CHECK(!layer.keys.coded && layer.keys.type == FloatType::F32);
+  CHECK(layer.sink == 0 && !layer.window && layer.context == 100);
+  CHECK(layer.positions == "absolute" && layer.arithmetic == "f32");
+  CHECK(layer.at.line == 3 && layer.at.column == 1);
+  CHECK(roundTrips(*spec));
+}
+
+static void testPrecisionDefaults() {
+  auto spec = parse(
+      "kvc: 1\nname: d\nmodel: {layers: 1, heads: 8, head_dim: 80, value_dim: "
+      "48, io: f16, rope: {}}\ncache: {keys: {bits: 4, per: channel}, values: "
+      "{bits: 2, per: token}, sink: 2, context: 9}\n");
+  if (!CHECK(spec))
+    return;
+  const Layer &layer = spec->layers[0];
+  CHECK(layer.keys.group == 32 && layer.keys.flush == 32);
+  CHECK(layer.values.group == 48 && layer.values.flush == 1);
+  CHECK(layer.keys.residual == 0 && layer.keys.scales == FloatType::F16);
+  CHECK(layer.residualType == FloatType::F16);
+  CHECK(layer.keySinkType == FloatType::F16);
+  CHECK(layer.rope->theta == 10000 && layer.rope->dims == 80);
+  CHECK(roundTrips(*spec));
+}
+
+static void testSinkTypes() {
+  auto spec = parse("kvc: 1\nname: d\nmodel: {layers: 1, heads: 8, head_dim: "
+                    "8}\ncache: {keys: bf16, values: {bits: 4, per: token}, "
+                    "residual_type: f16, sink: 2, context: 9}\n");
+  if (!CHECK(spec))
+    return;
+  CHECK(spec->layers[0].keySinkType == FloatType::BF16);
+  CHECK(spec->layers[0].valueSinkType == FloatType::F16);
+  CHECK(spec->canonical.find("sink_type") == std::string::npos);
+  CHECK(roundTrips(*spec));
+}
+
+static void testOverrides() {
+  auto spec = parse(R"(kvc: 1
+name: o
+model: {layers: 6, heads: 8, kv_heads: 4, head_dim: 64, rope: {theta: 1e6}}
+cache:
+  keys: {bits: 4, per: channel, group: 64, flush: 128}
+  sink: 4
+  window: 1020
+  context: 4096
+layers:
+  - {at: [0, 2..3], window: 64, keys: {bits: 8, per: channel}}
+  - {at: 3, window: all, rope: none}
+  - {at: 4..5, share: 1, heads: 12, scale: 0.5}
+)",
+                    Reach::Generated);
+  if (!CHECK(spec))
+    return;
+  const std::vector<Layer> &l = spec->layers;
+  CHECK(*l[0].window == 64 && *l[1].window == 1020 && *l[2].window == 64);
+  CHECK(!l[3].window && l[3].context == 4096 && l[2].context == 0);
+  // A value replaces the whole key: nothing of the base's flush is left.
+  CHECK(l[0].keys.bits == 8 && l[0].keys.group == 32 && l[0].keys.flush == 32);
+  CHECK(l[3].keys.bits == 8 && !l[3].rope && l[2].rope);
+  CHECK(l[4].share == 1 && l[4].heads == 12 && l[4].kvHeads == 4);
+  CHECK(l[4].scale == 0.5 && l[1].scale == 0.125 && *l[4].window == 1020);
+  CHECK(l[3].at.line == 11 && l[1].at.line == 3);
+  CHECK(roundTrips(*spec));
+}
+
+static void testCanonicalIsOne() {
+  // The same meaning in two writings.
+  auto one = parse("kvc: 1\nname: c\nmodel: {layers: 3, heads: 2, head_dim: "
+                   "4}\ncache: {window: 8, context: 5}\nlayers: [{at: 1, "
+                   "window: all}]\n");
+  auto two = parse("name: c\nkvc: 1\ncache: {context: 5}\nmodel: {head_dim: 4, "
+                   "scale: 5e-1, layers: 3, heads: 2, kv_heads: 2}\nlayers:\n"
+                   "- at: [2, 0]\n  window: 8\n");
+  if (CHECK(one && two))
+    CHECK(one->canonical == two->canonical);
+}
+
+//===----------------------------------------------------------------------===//
+// Random specs over the whole schema
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Random {
+public:
+  explicit Random(unsigned seed) : engine(seed) {}
+  std::string spec();
+
+private:
+  int below(int n) { return static_cast<int>(engine() % unsigned(n)); }
+  bool once(int n) { return below(n) == 0; }
+  template <typename... T> std::string pick(T... words) {
+    const char *all[] = {words...};
+    return all[below(sizeof...(words))];
+  }
+  std::string number(int from, int to) {
+    return std::to_string(from + below(to - from + 1));
+  }
+  std::string precision();
+  std::string rope();
+  std::string cacheKeys(int rarity);
+  std::string modelKeys(int rarity);
+
+  std::mt19937 engine;
+};
+} // namespace
+
+std::string Random::precision() {
+  if (once(3))
+    return pick("f32", "f16", "bf16");
+  std::string head = "{bits: " + pick("8", "4", "2");
+  std::string scales = once(2) ? "" : ", scales: " + pick("f16", "bf16", "f32");
+  if (once(2))
+    return head + ", per: token" + (once(2) ? "" : ", group: 8") +
+           (once(2) ? "" : ", residual: " + number(0, 9)) +
+           (once(2) ? "" : ", flush: " + number(1, 3)) + scales + "}";
+  if (once(4))
+    return head + ", per: channel, group: all" + scales + "}";
+  return head + ", per: channel, group: 4, flush: " + pick("4", "8", "12") +
+         (once(2) ? "" : ", residual: " + number(0, 9)) + scales + "}";
+}
+
+std::string Random::rope() {
+  if (once(3))
+    return "none";
+  std::string head = "{theta: " + pick("10000", "5e5", "1234.5678901");
+  if (once(2))
+    head += ", dims: " + pick("4", "8");
+  if (once(2))
+    head += ", pairing: interleaved";
+  if (once(2))
+    head += ", scaling: " +
+            pick("{type: linear, factor: 2.5}", "{type: ntk, factor: 4}",
+                 "{type: llama3, factor: 8, original_context: 8192, high: 5}",
+                 "{type: yarn, factor: 3.3, original_context: 4096}",
+                 "{type: yarn, factor: 40, original_context: 4096, "
+                 "attention_factor: 0.7, truncate: false}");
+  return head + "}";
+}
+
+std::string Random::cacheKeys(int rarity) {
+  std::string out;
+  auto key = [&](const char *name, const std::string &value) {
+    if (once(rarity))
+      out += std::string(", ") + name + ": " + value;
+  };
+  key("keys", precision());
+  key("values", precision());
+  key("residual_type", pick("f32", "f16", "bf16"));
+  key("sink", number(0, 5));
+  key("sink_type", pick("f32", "f16", "bf16"));
+  key("window", once(2) ? "all" : number(1, 20));
+  key("context", number(1, 99));
+  key("positions", pick("absolute", "cache"));
+  key("rollback", number(0, 3));
+  key("arithmetic", pick("f32", "i16", "i8"));
+  return out;
+}
+
+std::string Random::modelKeys(int rarity) {
+  std::string out;
+  auto key = [&](const char *name, const std::string &value) {
+    if (once(rarity))
+      out += std::string(", ") + name + ": " + value;
+  };
+  key("kv_heads", pick("1", "2", "4"));
+  key("value_dim", pick("8", "24"));
+  key("scale", pick("0.1", "-0.3333333333333333", "1e-5"));
+  key("softcap", pick("none", "50", "30.5"));
+  key("learned_sinks", pick("true", "false"));
+  key("alibi", pick("true", "false", "{slopes: [0.5, 0.1, 0, 1e-3]}"));
+  key("rope", rope());
+  return out;
+}
+
+std::string Random::spec() {
+  std::string out = "kvc: 1\nname: r\nmodel: {layers: 4, heads: 4, head_dim: " +
+                    pick("8", "16") + ", io: " + pick("f32", "f16", "bf16") +
+                    modelKeys(3) + "}\ncache: {x" + cacheKeys(2) + "}\n";
+  std::size_t x = out.find("{x");
+  out.replace(x, out[x + 2] == ',' ? 4 : 2, "{");
+  int entries = below(4);
+  if (entries > 0)
+    out += "layers:\n";
+  for (int i = 0; i < entries; ++i)
+    out += "  - {at: " + pick("0", "1", "2", "0..1", "[0, 3]", "1..3") +
+           (once(4) ? ", share: 0" : "") + modelKeys(8) + cacheKeys(8) + "}\n";
+  return out;
+}
+
+static void testRandomSpecs() {
+  int valid = 0;
+  for (unsigned seed = 0; seed < 20000 && failures == 0; ++seed) {
+    std::string text = Random(seed).spec();
+    Diagnostics diags;
+    std::optional<Spec> spec =
+        parseSpec(text, "random.yaml", diags, Reach::Schema);
+    CHECK(spec.has_value() == diags.empty());
+    if (!spec)
+      continue;
+    ++valid;
+    if (!CHECK(roundTrips(*spec)))
+      std::printf("from:\n%s", text.c_str());
+  }
+  CHECK(valid > 500);
+}
+
+//===----------------------------------------------------------------------===//
+// Hostile text
+//===----------------------------------------------------------------------===//
+
+static const char *const good = R"(kvc: 1
+name: g
+model:
+  layers: 4
+  heads: 9
+  kv_heads: 3
+  head_dim: 64
+  rope: {theta: 1e5, dims: 64, pairing: half}
+cache:
+  keys: {bits: 4, per: channel, group: 32, flush: 64}
+  values: {bits: 4, per: token, group: 32, residual: 64}
+  sink: 4
+  window: 128
+  context: 100
+  positions: cache
+layers:
+  - {at: [0, 2..3], window: all}
+  - {at: 3, share: 1}
+)";
+
+static std::string repeat(const std::string &text, std::size_t times) {
+  std::string result;
+  while (times--)
+    result += text;
+  return result;
+}
+
+static void testHostile() {
+  const std::size_t most = std::size_t{1} << 20;
+  auto refused = [](const std::string &text, const char *why) {
+    std::string message = errors(text);
+    if (!CHECK(message.find(why) != std::string::npos))
+      std::printf("wanted '%s', got: %.300s\n", why, message.c_str());
+  };
+  refused(repeat(" ", most + 1), "larger than 1 MiB");
+  refused(repeat("[", most), "deeper than 32");
+  refused("a: " + repeat("{a: ", 200000), "deeper than 32");
+  refused(repeat("- ", most / 2), "deeper than 32");
+  refused(repeat("? ", most / 2), "deeper than 32");
+  refused("a: &x [1, 2]\n", "anchors (&)");
+  refused("a: *x\n", "error");
+  refused("a: !!str b\n", "tags (!)");
+  refused("a: !<tag:x> {}\n", "tags (!)");
+  refused("<<: {a: 1}\n", "unknown key <<");
+  refused(std::string(good) + "---\nkvc: 1\n", "second document");
+  refused(std::string(good) + "...\n", "");
+  refused(std::string("kvc: 1\0", 7), "NUL byte");
+  refused("kvc: \xC3(\n", "not valid UTF-8");
+  refused("kvc: \xED\xA0\x80\n", "not valid UTF-8");
+  refused("\xFF\xFEk\n", "not valid UTF-8");
+  refused("kvc: 1\x1B[31m\n", "control character 0x1B");
+  refused("", "empty");
+  refused("# nothing\n", "empty");
+  refused("just words\n", "the spec is just words");
+  refused("- 1\n", "the spec is a list");
+  refused("{[1]: 2}\n", "keys are plain words");
+  refused("kvc: 1\nkvc: 1\n", "written twice");
+  refused("{kvc: 1\nname: x\n", "is never closed");
+  refused("kvc: 1]\n", "");
+  for (const char *number : {"99999999999999999999999999",
+                             "-99999999999999999999",
+                             "1e999",
+                             "nan",
+                             ".nan",
+                             ".inf",
+                             "-.Inf",
+                             "inf",
+                             "0x10",
+                             "010",
+                             "+5",
+                             "1_000",
+                             "5e-1",
+                             "-1",
+                             "0",
+                             "65537",
+                             "''",
+                             "~",
+                             "[]",
+                             "{}",
+                             "true",
+                             "\"3\""})
+    refused("kvc: 1\nname: n\nmodel: {layers: 1, heads: " +
+                std::string(number) + ", head_dim: 4}\ncache: {context: 1}\n",
+            "error: heads ");
+}
+
+/// Whatever the bytes, the parser comes back.
+static void testMutations() {
+  std::string text = good;
+  CHECK(errors(text).empty());
+  for (std::size_t length = 0; length < text.size(); ++length)
+    errors(text.substr(0, length));
+  std::mt19937 engine(7);
+  const std::string alphabet = "{}[]:,-?&*!|>'\"%@`#\n\t\r \x01\x80\xC3~.019az";
+  for (int round = 0; round < 20000; ++round) {
+    std::string mutant = text;
+    for (unsigned edits = engine() % 4 + 1; edits-- > 0;) {
+      std::size_t at = engine() % mutant.size();
+      char c = alphabet[engine() % alphabet.size()];
+      switch (engine() % 4) {
+      case 0:
+        mutant[at] = c;
+        break;
+      case 1:
+        mutant.insert(at, 1, c);
+        break;
+      case 2:
+        mutant.erase(at, 1 + engine() % 9);
+        break;
+      default:
+        mutant.insert(at, text.substr(engine() % text.size(), 30));
+      }
+    }
+    Diagnostics diags;
+    std::optional<Spec> spec = parseSpec(mutant, "m.yaml", diags);
+    CHECK(spec.has_value() == diags.empty());
+    CHECK(diags.empty() || diags.str().find("error: ") != std::string::npos);
+  }
+}
+
+static void testLargeButRight() {
+  // As many layers as there may be, each with an entry of its own.
+  std::string text = "kvc: 1\nname: l\nmodel: {layers: 4096, heads: 2, "
+                     "head_dim: 4}\ncache: {window: 9}\nlayers:\n";
+  for (int i = 0; i < 4096; ++i)
+    text += "- {at: " + std::to_string(i) + ", scale: 0." +
+            std::to_string(i + 1) + "}\n";
+  auto spec = parse(text);
+  if (CHECK(spec))
+    CHECK(spec->canonical.size() < text.size() * 2 && roundTrips(*spec));
+  // Entries that replace each other are all refused, in bearable time.
+  text = text.substr(0, text.find("- {"));
+  for (int i = 0; i < 4096; ++i)
+    text += "- {at: 0..4095, window: 7, sink: 3, scale: 2, kv_heads: 1, "
+            "value_dim: 3, softcap: 3}\n";
+  std::string message = errors(text);
+  CHECK(message.find("more errors are not shown") != std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// The table, and diagnostics
+//===----------------------------------------------------------------------===//
+
+static void testTable() {
+  for (const Key &key : keyTable()) {
+    CHECK(!key.name.empty() && !key.doc.empty() && key.forms != 0);
+    CHECK(findKey(key.section, key.name) == &key);
+    bool words = key.forms & (form::Word | form::Choice);
+    CHECK(words == !key.words.empty());
+    CHECK(key.notYet.empty() == key.now.empty());
+    if (key.forms & (form::Integer | form::Number | form::Range))
+      CHECK(key.min < key.max);
+    CHECK(!key.required || key.fallback.empty());
+    CHECK(!expected(key).empty());
+  }
+}
+
+static void testDiagnostics() {
+  Diagnostics diags;
+  diags.addSource("f.yaml",
+                  "first\n\tx: \xC3\xA4 y\r\n" + std::string(500, 'z') + "\n");
+  diags.error({3, 400}, "third");
+  diags.error({2, 8}, "second");
+  diags.error({2, 8}, "second");
+  diags.error({}, "whole");
+  std::string z(160, 'z');
+  CHECK(diags.count() == 3);
+  CHECK(diags.str() == "f.yaml: error: whole\n"
+                       "f.yaml:2:8: error: second\n\tx: \xC3\xA4 y\n"
+                       "\t     ^\n"
+                       "f.yaml:3:400: error: third\n" +
+                           z + "\n" + std::string(80, ' ') + "^\n");
+}
+
+int main(int argc, char **argv) {
+  testDefaults();
+  testPrecisionDefaults();
+  testSinkTypes();
+  testOverrides();
+  testCanonicalIsOne();
+  testRandomSpecs();
+  testHostile();
+  testMutations();
+  testLargeButRight();
+  testTable();
+  testDiagnostics();
+  // Specs that are given are right, and their canonical form is.
+  for (int i = 1; i < argc; ++i) {
+    Diagnostics diags;
+    std::optional<Spec> spec = parseSpecFile(argv[i], diags);
+    std::printf("%s", diags.str().c_str());
+    if (CHECK(spec))
+      CHECK(roundTrips(*spec));
+  }
+  if (failures == 0)
+    std::printf("spec: all right\n");
+  return failures != 0;
+}
