@@ -213,8 +213,19 @@ static Refused explain(const Scan &scan, const YAML::Exception &error) {
                             " is never closed; write " +
                             (bracket.c == '[' ? "]" : "}")};
   }
-  return {error.mark.is_null() ? Location{1, 1} : locate(error.mark),
-          "this is not YAML: " + error.msg};
+  Location at = error.mark.is_null() ? Location{1, 1} : locate(error.mark);
+  // yaml-cpp's words for the commonest slips say what it looked for.
+  auto says = [&](const char *words) {
+    return error.msg.find(words) != std::string::npos;
+  };
+  if (says("end of map not found") || says("end of sequence not found"))
+    return {at, "this is not YAML: the line's indentation fits none above it"};
+  if (says("illegal map value"))
+    return {at, "this is not YAML: a value stands here without a key of its "
+                "own; a key and its value are written key: value"};
+  if (says("referenced anchor"))
+    return {at, "aliases (*) are not read; write the value out"};
+  return {at, "this is not YAML: " + error.msg};
 }
 
 /// Moves a place behind the end of the text to its last line.

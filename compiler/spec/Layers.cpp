@@ -99,7 +99,7 @@ private:
 /// stood before was right until then.
 void Builder::errorAtLast(std::initializer_list<KeyId> ids,
                           std::string message) {
-  Location at{1, 1};
+  Location at = resolution.root->at;
   for (KeyId id : ids) {
     const Setting *setting = winner(id);
     if (id == KeyId::Rope && setting && setting->find(KeyId::Dims))
@@ -113,8 +113,14 @@ void Builder::errorAtLast(std::initializer_list<KeyId> ids,
 
 void Builder::require(KeyId id) {
   const Setting *model = resolution.root->find(KeyId::Model);
-  if (winner(id) || !resolution.complete || !model || model->form != form::Map)
+  if (winner(id) || !model || model->form != form::Map)
     return;
+  // An entry that could not be laid may have it.
+  if (const Setting *entries = resolution.root->find(KeyId::Layers);
+      entries && !resolution.complete)
+    for (const Setting &entry : entries->items)
+      if (entry.find(id))
+        return;
   const Key &key = keyOf(id);
   diags.error(model->keyAt, "model lacks the key " + std::string(key.name) +
                                 ", " + std::string(key.doc) + "; write " +
@@ -359,12 +365,13 @@ void Builder::checkRope(const Layer &layer) {
                            ", more than head_dim " + dim +
                            (layer.headDim > 1 ? "; write dims: " + even
                                               : "; write rope: none"));
-  if (dims % 2)
-    return errorAtLast({KeyId::Rope, KeyId::HeadDim},
-                       "head_dim is " + dim +
-                           ", which is odd, and rope rotates all of it in "
-                           "pairs; write dims: " +
-                           even + " in rope");
+  if (dims % 2 && !rope->find(KeyId::Dims))
+    return errorAtLast(
+        {KeyId::Rope, KeyId::HeadDim},
+        "head_dim is " + dim +
+            ", which is odd, and rope rotates all of it in "
+            "pairs; write " +
+            (layer.headDim > 1 ? "dims: " + even + " in rope" : "rope: none"));
   if (dims == 2 && layer.rope->scaling.type == "ntk")
     errorAtLast({KeyId::Rope, KeyId::HeadDim},
                 "scaling type ntk cannot scale 2 dims: its exponent is "
@@ -385,7 +392,7 @@ void Builder::checkLength(const Layer &layer) {
   const Setting *window = winner(KeyId::Window);
   diags.error(window  ? window->at
               : cache ? cache->keyAt
-                      : Location{1, 1},
+                      : resolution.root->at,
               std::string("window is all") + (window ? "" : " by default") +
                   ", so context is required, the most tokens that are stored; "
                   "write, in cache, context: 4096 for instance, or a window");

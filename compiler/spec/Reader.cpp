@@ -173,8 +173,8 @@ static std::string sentence(const Setting &setting, const Node &value,
   if (value.kind == Node::Kind::Scalar) {
     if (std::string_view why = plannedFeature(value.text);
         !why.empty() && !value.quoted)
-      return what + ": " + brief(value.text) +
-             " is not generated yet: " + std::string(why);
+      return (key.id == KeyId::ScalingType ? "scaling type " : what + ": ") +
+             brief(value.text) + " is not generated yet: " + std::string(why);
     // A string that would be right without its quotes.
     Setting plain = setting;
     if (value.quoted && readScalar(plain, forms))
@@ -200,25 +200,35 @@ public:
   explicit Reader(Diagnostics &diags) : diags(diags) {}
 
   /// Reads a map's keys into `items`; false where one of them is wrong.
-  bool readMap(std::vector<Setting> &items, Section section, const Node &node);
+  bool readMap(std::vector<Setting> &items, Section section,
+               const std::string &where, const Node &node);
   /// Says which required keys a map lacks.
-  bool require(const std::vector<Setting> &items, Section section, Location at);
+  bool require(const std::vector<Setting> &items, Section section,
+               const std::string &where, Location at);
 
 private:
   Setting read(const Key &key, Location keyAt, const Node &value,
                unsigned forms);
   bool readList(Setting &setting, const Node &value);
-  std::string unknown(Section section, const std::string &name);
+  std::string unknown(Section section, const std::string &where,
+                      const std::string &name);
 
   Diagnostics &diags;
 };
 } // namespace
 
-std::string Reader::unknown(Section section, const std::string &name) {
-  std::string in(sectionName(section));
+/// What a map is called in a message: a precision by the plane it is of.
+static std::string placeName(const Key &key) {
+  return std::string(key.map == Section::Precision ? key.name
+                                                   : sectionName(key.map));
+}
+
+std::string Reader::unknown(Section section, const std::string &where,
+                            const std::string &name) {
   if (std::string_view why = plannedFeature(name); !why.empty())
     return brief(name) + " is not generated yet: " + std::string(why);
-  std::string what = "unknown key " + brief(name) + " in " + in;
+  std::string what =
+      "unknown key " + (name.empty() ? "\"\"" : brief(name)) + " in " + where;
   std::vector<std::string_view> names;
   for (const Key *key : keysIn(section))
     names.push_back(key->name);
@@ -239,7 +249,7 @@ std::string Reader::unknown(Section section, const std::string &name) {
 }
 
 bool Reader::readMap(std::vector<Setting> &items, Section section,
-                     const Node &node) {
+                     const std::string &where, const Node &node) {
   std::map<std::string, Location> seen;
   bool valid = true;
   auto fail = [&](Location at, std::string message) {
@@ -263,7 +273,7 @@ bool Reader::readMap(std::vector<Setting> &items, Section section,
     }
     const Key *key = findKey(section, name.text);
     if (!key) {
-      fail(name.at, unknown(section, name.text));
+      fail(name.at, unknown(section, where, name.text));
       continue;
     }
     items.push_back(read(*key, name.at, node.items[i + 1], key->forms));
@@ -273,7 +283,7 @@ bool Reader::readMap(std::vector<Setting> &items, Section section,
 }
 
 bool Reader::require(const std::vector<Setting> &items, Section section,
-                     Location at) {
+                     const std::string &where, Location at) {
   bool valid = true;
   for (const Key *key : keysIn(section)) {
     // What a layer may have of its own is required of each layer, later.
@@ -282,12 +292,12 @@ bool Reader::require(const std::vector<Setting> &items, Section section,
     bool found = false;
     for (const Setting &item : items)
       found |= item.key == key;
-    if (found || (!key->with.empty()))
+    // What a scaling type needs is known once its type is.
+    if (found || !key->with.empty())
       continue;
-    diags.error(at, std::string(sectionName(section)) + " lacks the key " +
-                        std::string(key->name) + ", " + std::string(key->doc) +
-                        "; write " + std::string(key->name) + ": " +
-                        expected(*key));
+    diags.error(at, where + " lacks the key " + std::string(key->name) + ", " +
+                        std::string(key->doc) + "; write " +
+                        std::string(key->name) + ": " + expected(*key));
     valid = false;
   }
   return valid;
@@ -325,10 +335,8 @@ Setting Reader::read(const Key &key, Location keyAt, const Node &value,
   if (value.kind == Node::Kind::Map && (forms & Map)) {
     setting.form = Map;
     setting.text = "a map";
-    setting.valid = readMap(setting.items, key.map, value);
-    // The key's own place where the map begins on a line below it.
-    Location at = setting.at.line > keyAt.line ? keyAt : setting.at;
-    setting.valid &= require(setting.items, key.map, at);
+    setting.valid = readMap(setting.items, key.map, placeName(key), value);
+    setting.valid &= require(setting.items, key.map, placeName(key), keyAt);
     return setting;
   }
   if (value.kind == Node::Kind::List && (forms & List)) {
@@ -357,7 +365,9 @@ Setting kvc::spec::readSettings(const Node &root, Diagnostics &diags) {
   }
   setting.form = Map;
   Reader reader(diags);
-  setting.valid = reader.readMap(setting.items, Section::Root, root);
-  setting.valid &= reader.require(setting.items, Section::Root, {1, 1});
+  setting.valid =
+      reader.readMap(setting.items, Section::Root, "the spec", root);
+  setting.valid &=
+      reader.require(setting.items, Section::Root, "the spec", root.at);
   return setting;
 }

@@ -28,6 +28,8 @@ private:
   void checkShares();
   bool checkShare(std::size_t layer, const Setting &share);
 
+  std::set<const Setting *> told; ///< shares whose mistake is reported
+
   Diagnostics &diags;
   Resolution result;
 };
@@ -40,7 +42,7 @@ void Resolver::countLayers() {
   result.complete = layers != nullptr;
   std::size_t count = layers ? layers->integer : 1;
   result.won.resize(count, Winners{});
-  result.at.resize(count, model ? model->keyAt : Location{1, 1});
+  result.at.resize(count, model ? model->keyAt : result.root->at);
 }
 
 void Resolver::lay(Overlay overlay) {
@@ -125,6 +127,8 @@ bool Resolver::checkShare(std::size_t layer, const Setting &share) {
   const Setting *next = result.winner(owner, KeyId::Share);
   if (!next)
     return true;
+  if (!next->valid || told.count(next))
+    return false; // the mistake is there
   while (next && next->valid && next->integer < owner) {
     owner = next->integer;
     next = result.winner(owner, KeyId::Share);
@@ -137,7 +141,6 @@ bool Resolver::checkShare(std::size_t layer, const Setting &share) {
 }
 
 void Resolver::checkShares() {
-  std::set<const Setting *> told;
   for (std::size_t layer = 0; layer < result.won.size(); ++layer) {
     const Setting *share = result.winner(layer, KeyId::Share);
     if (!share)
