@@ -67,8 +67,11 @@ static std::string describe(const Key &key, unsigned forms) {
   if (forms & Integer)
     ways.push_back("a whole number" + between(key.min, key.max));
   if (forms & Number)
-    ways.push_back("a number" + between(key.min, key.max) +
-                   (key.min < 0 && key.tiny > 0 ? " that is not 0" : ""));
+    ways.push_back(
+        "a number" + between(key.min, key.max) +
+        (key.min < 0 && key.tiny > 0
+             ? " that is at least " + numberText(key.tiny) + " away from 0"
+             : ""));
   if (forms & Boolean)
     ways.push_back("true or false");
   if (forms & (Word | Choice))
