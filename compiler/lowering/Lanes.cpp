@@ -198,6 +198,50 @@ Value Record::pairAddress(Value offset, Value pairChannel) {
   return at.add(base, address);
 }
 
+Value Record::slotShift(Value packed) {
+  if (layout.codesPerWord == 1)
+    return {};
+  const int64_t bits = 32 / layout.codesPerWord;
+  return at.word(
+      at.multiply(at.remainder(packed, layout.codesPerWord), bits));
+}
+
+CodePlace Record::placeOf(Value offset, Value channel) {
+  const int64_t block = layout.layout.getBlock();
+  Value column =
+      at.add(at.multiply(at.divide(channel, block), layout.blockColumns),
+             at.remainder(channel, block));
+  Value onLanes = layout.tokensOnLanes() ? offset : column;
+  Value packed = layout.tokensOnLanes() ? column : offset;
+  Value address = codeAddress(at.divide(onLanes, layout.lanes()),
+                              at.divide(packed, layout.codesPerWord));
+  address = at.add(address, at.remainder(onLanes, layout.lanes()));
+  return {address, slotShift(packed)};
+}
+
+void Record::putCode(Value code, CodePlace place, Value mask) {
+  Value word = code;
+  Value old;
+  if (place.shift || mask)
+    old = mask ? loadWords(place.address) : loadWord(place.address);
+  if (place.shift) {
+    Value shift = mask ? at.broadcast(place.shift) : place.shift;
+    const int64_t bits = 32 / layout.codesPerWord;
+    Value ones = kv::splatInt(at.builder, at.loc, (int64_t(1) << bits) - 1,
+                              code.getType());
+    Value all = kv::splatInt(at.builder, at.loc, -1, code.getType());
+    Value hole = arith::XOrIOp::create(
+        at.builder, at.loc,
+        arith::ShLIOp::create(at.builder, at.loc, ones, shift), all);
+    Value kept = arith::AndIOp::create(at.builder, at.loc, old, hole);
+    Value moved = arith::ShLIOp::create(at.builder, at.loc, code, shift);
+    word = arith::OrIOp::create(at.builder, at.loc, kept, moved);
+  }
+  if (!mask)
+    return storeWord(word, place.address);
+  storeWords(at.select(mask, word, old), place.address);
+}
+
 Value Record::loadWords(Value address) {
   return vector::LoadOp::create(at.builder, at.loc, cast<VectorType>(at.i32()),
                                 page, ValueRange{address});

@@ -8,6 +8,7 @@
 #define KVC_COMPILER_LOWERING_LANES_H
 
 #include "dialect/KVLayout.h"
+#include "dialect/KVTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -93,6 +94,12 @@ private:
   Value constantLike(double value, Value like);
 };
 
+/// Where one code lies.
+struct CodePlace {
+  Value address; ///< of its word
+  Value shift;   ///< i32, its lowest bit in the word; null: the whole word
+};
+
 /// One head's record in a page: the addresses that #kv.layout describes.
 struct Record {
   /// `page` is the memref of words of a page of `type`.
@@ -113,6 +120,15 @@ struct Record {
   Value blockAddress(Value block);
   /// Address of the pair of the block of scales of (token offset, channel).
   Value pairAddress(Value offset, Value pairChannel);
+
+  /// Where the code of (token offset, channel) lies.
+  CodePlace placeOf(Value offset, Value channel);
+  /// The bits of a code, as shift for the slot of a packed index; null where
+  /// a word holds one code.
+  Value slotShift(Value packed);
+  /// Put a code into its word and leave the others; with `mask`, words of all
+  /// lanes, and only where it holds.
+  void putCode(Value code, CodePlace place, Value mask);
 
   Value loadWords(Value address);
   void storeWords(Value words, Value address);

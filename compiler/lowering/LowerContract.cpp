@@ -27,20 +27,16 @@ struct Contraction {
   Record &record;
   Value operand;  ///< tile
   Value block;    ///< which block of vectors
-  int64_t heads;  ///< in lockstep
-  /// The operand's row for each of them.
-  llvm::function_ref<Value(int64_t)> row;
+  /// The operand's row for each head in lockstep.
+  SmallVector<Value> rows;
   /// The operand's column of slot 0 of word `from`.
   Value column;
 
   /// sums[head * vectors + vector].
   SmallVector<Value> build(Value from, Value to) {
     const int64_t vectors = record.layout.vectors();
-    SmallVector<Value> zeros(heads * vectors, at.number(0.0));
+    SmallVector<Value> zeros(rows.size() * vectors, at.number(0.0));
     Value first = record.blockAddress(block);
-    SmallVector<Value> rows;
-    for (int64_t head = 0; head < heads; ++head)
-      rows.push_back(row(head));
     return at.loop(from, to, zeros, [&](Value word, ValueRange carried) {
       SmallVector<Value> sums(carried);
       Value address =
@@ -52,21 +48,20 @@ struct Contraction {
         words.push_back(record.loadWords(
             at.add(address, vector * record.layout.lanes())));
       for (int64_t slot = 0; slot < record.layout.codesPerWord; ++slot)
-        addSlot(slot, words, rows, at.add(place, slot), sums);
+        addSlot(slot, words, at.add(place, slot), sums);
       return sums;
     });
   }
 
-  void addSlot(int64_t slot, ArrayRef<Value> words, ArrayRef<Value> rows,
-               Value column, SmallVector<Value> &sums) {
+  void addSlot(int64_t slot, ArrayRef<Value> words, Value column,
+               SmallVector<Value> &sums) {
     const int64_t vectors = record.layout.vectors();
     SmallVector<Value> codes;
     for (Value word : words)
       codes.push_back(record.layout.stream.getEncoding().buildDecode(
           at.builder, at.loc, word, slot));
-    for (int64_t head = 0; head < heads; ++head) {
-      Value factor =
-          at.broadcast(at.loadScalar(operand, rows[head], column));
+    for (auto [head, row] : llvm::enumerate(rows)) {
+      Value factor = at.broadcast(at.loadScalar(operand, row, column));
       for (int64_t vector = 0; vector < vectors; ++vector) {
         Value &sum = sums[head * vectors + vector];
         sum = at.fma(factor, codes[vector], sum);
@@ -130,11 +125,11 @@ struct LowerContract : TilePattern<kv::ContractOp> {
   SmallVector<Value> dotProducts(kv::ContractOp op, OpAdaptor adaptor,
                                  Lanes &at, Record &record, Value block,
                                  int64_t head, int64_t heads) const {
-    Contraction contraction{at,    record,
-                            adaptor.getOperand(),
-                            block, heads,
-                            [&](int64_t h) { return at.index(head + h); },
-                            at.index(0)};
+    SmallVector<Value> rows;
+    for (int64_t h = 0; h < heads; ++h)
+      rows.push_back(at.index(head + h));
+    Contraction contraction{at,    record, adaptor.getOperand(),
+                            block, rows,   at.index(0)};
     const int64_t vectors = record.layout.vectors();
     if (*op.getScales() != "result") {
       auto sums =
@@ -225,15 +220,13 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Value base = at.subtract(offset, adaptor.getLead());
     Value from = at.divide(base, layout.codesPerWord);
     Value words = at.divideUp(adaptor.getCount(), layout.codesPerWord);
-    Contraction contraction{
-        at,    record,
-        adaptor.getOperand(),
-        block, heads,
-        [&](int64_t h) -> Value {
-          Value row = at.index((head + h) * rowsPerHead);
-          return inOperand ? at.add(row, channelBlock) : row;
-        },
-        at.index(0)};
+    SmallVector<Value> rows;
+    for (int64_t h = 0; h < heads; ++h) {
+      Value row = at.index((head + h) * rowsPerHead);
+      rows.push_back(inOperand ? at.add(row, channelBlock) : row);
+    }
+    Contraction contraction{at,    record, adaptor.getOperand(),
+                            block, rows,   at.index(0)};
     auto sums = contraction.build(from, at.add(from, words));
 
     for (int64_t vector = 0; vector < vectors; ++vector) {
