@@ -55,11 +55,11 @@ SmallVector<Value> Lanes::loop(Value from, Value to, int64_t step,
                                ValueRange carried, Body body) {
   auto op = scf::ForOp::create(builder, loc, from, to, index(step), carried);
   OpBuilder::InsertionGuard guard(builder);
-  if (!op.getBody()->empty())
-    op.getBody()->getTerminator()->erase();
-  builder.setInsertionPointToEnd(op.getBody());
+  // A loop that carries nothing is born with its terminator.
+  builder.setInsertionPointToStart(op.getBody());
   SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
-  scf::YieldOp::create(builder, loc, next);
+  if (!carried.empty())
+    scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(op.getResults().begin(), op.getResults().end());
 }
 
