@@ -295,7 +295,7 @@ static void testRotation() {
   Model model;
   Policy policy;
   policy.position =
-      "#kv.in_cache<rope = <theta = 1.0 : f64, dims = 2, pairing = \"half\">>";
+      "#kv.in_cache<<theta = 1.0 : f64, dims = 2, pairing = \"half\">>";
   policy.time = window(1, 2);
   model.add(shape, policy);
   auto reference = model.build(/*first=*/100);
@@ -385,7 +385,7 @@ static void testBytePlan() {
 static void testRecorded(const char *tracePath, const char *expectPath) {
   Shape shape{9, 3, 64, 64};
   Policy policy;
-  policy.position = "#kv.absolute<rope = <theta = 1.0e5 : f64, dims = 64, "
+  policy.position = "#kv.absolute<<theta = 1.0e5 : f64, dims = 64, "
                     "pairing = \"half\">>";
   policy.scale = "0.125";
   Model model;
