@@ -119,7 +119,7 @@ std::string Play::run() {
   return "";
 }
 
-/// Plays one case; counts its spec where it could be read.
+/// Plays one case; counts its spec once it compiles and runs.
 static Expected<std::string> playCase(const FuzzOptions &options,
                                       int64_t number, StringRef text,
                                       Coverage &coverage, Worst &worst) {
@@ -127,7 +127,6 @@ static Expected<std::string> playCase(const FuzzOptions &options,
                                /*threads=*/false);
   if (!model)
     return model.takeError();
-  coverage.count(*(*model)->getSpec());
   auto folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
@@ -148,6 +147,7 @@ static Expected<std::string> playCase(const FuzzOptions &options,
   auto comparison = Comparison::create(*library, (*model)->module(), first);
   if (!comparison)
     return comparison.takeError();
+  coverage.count(*(*model)->getSpec());
   std::string miss = Play(**comparison, *library, random.next()).run();
   worst.join((*comparison)->worst());
   return miss;

@@ -123,7 +123,7 @@ RandomLayer Maker::makeOwner(const Cell &cell) {
                         heads, layer.kvHeads, headDim, valueDim,
                         rotated ? makeRope(headDim) : "none");
   if (random.oneIn(4))
-    layer.model += formatv(", scale: {0}", random.pick({1, 2, -1, 0}));
+    layer.model += formatv(", scale: {0}", random.pick({1, 2, -1, -3}));
   layer.cache = makeCache(cell);
   return layer;
 }
