@@ -78,12 +78,18 @@ LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
   if (lanesOn != "tokens" && lanesOn != "channels")
     return emitError() << "lanes_on is \"tokens\" or \"channels\", not \""
                        << lanesOn << "\"";
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>{"heads", heads}, {"tokens", tokens},
-        {"channels", channels}, {"block", block}, {"lanes", lanes},
-        {"vectors", vectors}, {"pages", pages}})
-    if (value < 1)
-      return emitError() << name << " is at least 1, not " << value;
+  // The limits keep products of these, such as a record's words, in 64 bits.
+  struct Extent {
+    StringRef name;
+    int64_t value, most;
+  };
+  for (auto [name, value, most] :
+       {Extent{"heads", heads, 65536}, {"tokens", tokens, int64_t(1) << 24},
+        {"channels", channels, 65536}, {"block", block, 65536},
+        {"lanes", lanes, 1024}, {"vectors", vectors, 1024},
+        {"pages", pages, INT32_MAX}})
+    if (value < 1 || value > most)
+      return emitError() << name << " is 1 to " << most << ", not " << value;
   if (block > channels)
     return emitError() << "block is " << block << ", more than the channels, "
                        << channels;
@@ -114,10 +120,18 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
 
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
                                  int64_t registers) {
-  if (lanes < 1 || !llvm::isPowerOf2_64(lanes))
-    return emitError() << "lanes is a power of two, not " << lanes;
+  if (lanes < 1 || lanes > 1024 || !llvm::isPowerOf2_64(lanes))
+    return emitError() << "lanes is a power of two up to 1024, not " << lanes;
   if (registers < 8)
     return emitError() << "registers is at least 8, not " << registers;
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
+                                   int64_t run) {
+  if (heads < 1 || run < 1)
+    return emitError() << "heads and run are at least 1, not " << heads
+                       << " and " << run;
   return success();
 }
 

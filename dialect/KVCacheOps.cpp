@@ -83,6 +83,9 @@ static LogicalResult verifyLinear(Block &body) {
       return success();
     Operation *consumer = nullptr;
     for (Operation *user : moment.getUsers()) {
+      // A loop would change one moment many times.
+      if (user->getBlock() != &body)
+        return user->emitOpError("uses a moment of the cache of another block");
       if (!consumes(user))
         continue;
       if (consumer)
@@ -105,9 +108,51 @@ static LogicalResult verifyLinear(Block &body) {
   return success();
 }
 
+/// Checks that a body's operations take what it is given (`arguments`) and
+/// give what a step gives.
+static LogicalResult verifySignatures(Block &body, ArrayRef<Type> arguments,
+                                      ShapeAttr shape) {
+  auto check = [](Operation *op, StringRef verb, TypeRange types,
+                  ArrayRef<Type> wanted) -> LogicalResult {
+    if (types == TypeRange(wanted))
+      return success();
+    return op->emitOpError(verb)
+           << " " << types << ", its layer's shape and policy want "
+           << TypeRange(wanted);
+  };
+  const Type out = RankedTensorType::get(
+      {shape.getHeads(), shape.getValueDim()}, shape.getIo());
+  const Type lse = RankedTensorType::get({shape.getHeads()},
+                                         Float32Type::get(shape.getContext()));
+  const bool stores = arguments.size() == 4;
+  for (Operation &op : body) {
+    if (isa<AppendOp>(op) &&
+        failed(check(&op, "takes", op.getOperandTypes(),
+                     {arguments[0], arguments[2], arguments[3]})))
+      return failure();
+    if (isa<AttendOp>(op) &&
+        (failed(check(&op, "takes", op.getOperandTypes(),
+                      {arguments[0], arguments[1]})) ||
+         failed(check(&op, "gives", op.getResultTypes(), {out, lse}))))
+      return failure();
+  }
+  SmallVector<Type> yielded{out, lse};
+  if (stores)
+    yielded.insert(yielded.begin(), arguments[0]);
+  return check(&body.back(), "gives", body.back().getOperandTypes(), yielded);
+}
+
 /// Checks the body of a layer or a step against its shape and policy.
 static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
                                 PolicyAttr policy) {
+  const PositionAttrInterface position = policy.getPosition();
+  for (int64_t pair = 0; pair < position.getPairs(); ++pair) {
+    auto [first, second] = position.getPairDims(pair);
+    if (std::max(first, second) >= shape.getHeadDim())
+      return op->emitOpError("rotates channel ")
+             << std::max(first, second) << " of a head of "
+             << shape.getHeadDim();
+  }
   if (body.empty())
     return success();
   MLIRContext *context = op->getContext();
@@ -131,6 +176,9 @@ static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
     for (Operation &inner : block)
       if (isa<AppendOp, EvictOp, CodeOp>(inner))
         return inner.emitOpError("changes a cache that the layer only reads");
+
+  if (failed(verifySignatures(block, wanted, shape)))
+    return failure();
   return verifyLinear(block);
 }
 
@@ -163,6 +211,11 @@ LogicalResult StepOp::verify() {
         !is(segment.getValues(), Plane::Values))
       return emitOpError("has a segment of streams that it does not have: ")
              << segment;
+    const int64_t rotations =
+        std::max(1u, getPolicy().getPosition().getRotations());
+    if (segment.getRotation() < 0 || segment.getRotation() >= rotations)
+      return emitOpError("has a segment of rotation ")
+             << segment.getRotation() << ", its position has " << rotations;
   }
   return verifyBody(*this, getBody(), getShape(), getPolicy());
 }

@@ -142,6 +142,9 @@ LogicalResult QuantizeOp::verify() {
   auto to = layoutOf(*this, getCodes());
   if (failed(from) || failed(to))
     return failure();
+  if (from->block)
+    return emitOpError("takes originals, which have no scales, not ")
+           << from->stream.getEncoding();
   LayoutAttr a = from->layout, b = to->layout;
   if (a.getTokens() != b.getTokens() || a.getChannels() != b.getChannels() ||
       a.getBlock() != b.getBlock() || a.getLanesOn() != b.getLanesOn() ||
@@ -150,5 +153,7 @@ LogicalResult QuantizeOp::verify() {
                        "and lanes a page");
   return success();
 }
+
+LogicalResult DecodeOp::verify() { return layoutOf(*this, getPage()); }
 
 } // namespace kvc::kv

@@ -304,6 +304,7 @@ def KV_DecodeOp : KV_TileOp<"decode"> {
     $page `head` $head `tokens` $from `,` $to `into` $buffer `[` $row `of` $rows `]`
     attr-dict `:` type($page) `,` type($buffer)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // KVC_DIALECT_KVTILEOPS_TD

@@ -25,12 +25,13 @@ LogicalResult verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      int64_t residual, Type scales) {
   if (bits != 8 && bits != 4)
     return emitError() << "codes have 8 or 4 bits, not " << bits;
-  if (group < 1)
-    return emitError() << "group is at least 1, not " << group;
-  if (flush < 1)
-    return emitError() << "flush is at least 1, not " << flush;
-  if (residual < 0)
-    return emitError() << "residual is not negative, as " << residual << " is";
+  if (group < 1 || group > INT32_MAX)
+    return emitError() << "group is 1 to " << INT32_MAX << ", not " << group;
+  if (flush < 1 || flush > INT32_MAX)
+    return emitError() << "flush is 1 to " << INT32_MAX << ", not " << flush;
+  if (residual < 0 || residual > INT32_MAX)
+    return emitError() << "residual is 0 to " << INT32_MAX << ", not "
+                       << residual;
   if (!scales.isF16())
     return emitError() << "scales are f16, not " << scales
                        << ", which is not generated yet";
