@@ -30,9 +30,10 @@ void KVDialect::registerAttributes() {
 LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
                                 int64_t kvHeads, int64_t headDim,
                                 int64_t valueDim, Type io) {
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>{"heads", heads}, {"kv_heads", kvHeads},
-        {"head_dim", headDim}, {"value_dim", valueDim}})
+  for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
+                             {"kv_heads", kvHeads},
+                             {"head_dim", headDim},
+                             {"value_dim", valueDim}})
     if (value < 1 || value > 65536)
       return emitError() << name << " is 1 to 65536, not " << value;
   if (heads % kvHeads != 0)
@@ -83,11 +84,13 @@ LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
     StringRef name;
     int64_t value, most;
   };
-  for (auto [name, value, most] :
-       {Extent{"heads", heads, 65536}, {"tokens", tokens, int64_t(1) << 24},
-        {"channels", channels, 65536}, {"block", block, 65536},
-        {"lanes", lanes, 1024}, {"vectors", vectors, 1024},
-        {"pages", pages, INT32_MAX}})
+  for (auto [name, value, most] : {Extent{"heads", heads, 65536},
+                                   {"tokens", tokens, int64_t(1) << 24},
+                                   {"channels", channels, 65536},
+                                   {"block", block, 65536},
+                                   {"lanes", lanes, 1024},
+                                   {"vectors", vectors, 1024},
+                                   {"pages", pages, INT32_MAX}})
     if (value < 1 || value > most)
       return emitError() << name << " is 1 to " << most << ", not " << value;
   if (block > channels)

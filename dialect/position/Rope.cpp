@@ -29,8 +29,7 @@ RopeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 
 RopeAttr RopeAttr::fromRequest(MLIRContext *context,
                                const PositionRequest &request) {
-  return get(context,
-             FloatAttr::get(Float64Type::get(context), request.theta),
+  return get(context, FloatAttr::get(Float64Type::get(context), request.theta),
              request.dims, request.pairing);
 }
 

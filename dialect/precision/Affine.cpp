@@ -68,8 +68,8 @@ CodedBlock encode(ArrayRef<float> values, int64_t bits) {
     greatest = std::max(greatest, value + 0.0f);
   }
   const float top = static_cast<float>((1 << bits) - 1);
-  float zero = roundF16(least, llvm::RoundingMode::TowardNegative,
-                        block.saturated);
+  float zero =
+      roundF16(least, llvm::RoundingMode::TowardNegative, block.saturated);
   // The differences and quotients below are single f32 operations.
   volatile float range = greatest - zero;
   volatile float step = range / top;
@@ -156,9 +156,9 @@ struct Arithmetic {
     Type f16 = shaped(builder.getF16Type()), i16 = shaped(builder.getI16Type());
     Value nearest = arith::TruncFOp::create(builder, loc, f16, value);
     Value back = arith::ExtFOp::create(builder, loc, f32, nearest);
-    Value wrong = compare(up ? arith::CmpFPredicate::OLT
-                             : arith::CmpFPredicate::OGT,
-                          back, value);
+    Value wrong =
+        compare(up ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT,
+                back, value);
     Value bits = arith::BitcastOp::create(builder, loc, i16, nearest);
     // Magnitudes of f16 count like integers: outwards is + 1, inwards - 1.
     Value zero = splatInt(builder, loc, 0, i16);
@@ -166,7 +166,8 @@ struct Arithmetic {
         builder, loc, arith::CmpIPredicate::slt, bits, zero);
     Value one = splatInt(builder, loc, 1, i16),
           minus = splatInt(builder, loc, -1, i16);
-    Value move = up ? select(negative, minus, one) : select(negative, one, minus);
+    Value move =
+        up ? select(negative, minus, one) : select(negative, one, minus);
     Value moved = arith::AddIOp::create(builder, loc, bits, move);
     return select(wrong, moved, bits);
   }
