@@ -38,7 +38,7 @@ LogicalResult ModelOp::verify() {
     if (layer.getShape().getIo() != getIo())
       return layer.emitOpError("has io ")
              << layer.getShape().getIo() << ", its model has " << getIo();
-    if (owner == self)
+    if (owner == self && layer.getPolicy().getDepth().stores())
       continue;
     if (owner < 0 || owner >= self)
       return layer.emitOpError("is layer ")
@@ -88,9 +88,11 @@ static LogicalResult verifyLinear(Block &body) {
         return user->emitOpError("uses a moment of the cache of another block");
       if (!consumes(user))
         continue;
-      if (consumer)
-        return user->emitOpError("takes a moment of the cache that another "
-                                 "operation takes too");
+      if (consumer) {
+        Operation *later = user->isBeforeInBlock(consumer) ? consumer : user;
+        return later->emitOpError("takes a moment of the cache that another "
+                                  "operation takes too");
+      }
       consumer = user;
     }
     for (Operation *user : moment.getUsers())
