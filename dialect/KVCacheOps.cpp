@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/KVOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -110,6 +112,17 @@ static LogicalResult verifyLinear(Block &body) {
   return success();
 }
 
+/// The types as an error names them.
+static std::string listOf(TypeRange types) {
+  if (types.empty())
+    return "nothing";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(types, stream,
+                        [&](Type type) { stream << '\'' << type << '\''; });
+  return text;
+}
+
 /// Checks that a body's operations take what it is given (`arguments`) and
 /// give what a step gives.
 static LogicalResult verifySignatures(Block &body, ArrayRef<Type> arguments,
@@ -119,8 +132,8 @@ static LogicalResult verifySignatures(Block &body, ArrayRef<Type> arguments,
     if (types == TypeRange(wanted))
       return success();
     return op->emitOpError(verb)
-           << " " << types << ", its layer's shape and policy want "
-           << TypeRange(wanted);
+           << " " << listOf(types) << ", its layer's shape and policy want "
+           << listOf(wanted);
   };
   const Type out = RankedTensorType::get(
       {shape.getHeads(), shape.getValueDim()}, shape.getIo());
@@ -169,8 +182,8 @@ static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
   }
   if (body.getArgumentTypes() != TypeRange(wanted))
     return op->emitOpError("takes ")
-           << body.getArgumentTypes() << ", its shape and policy want "
-           << TypeRange(wanted);
+           << listOf(body.getArgumentTypes()) << ", its shape and policy want "
+           << listOf(wanted);
   Block &block = body.front();
   if (block.empty() || !isa<YieldOp>(block.back()))
     return op->emitOpError("does not end in kv.yield");

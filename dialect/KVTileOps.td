@@ -154,8 +154,9 @@ def KV_ContractOp : KV_TileOp<"contract"> {
   let hasVerifier = 1;
 }
 
+// Not AllTypesMatch, whose inference counts operands as if none were optional.
 def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments,
-                                AllTypesMatch<["state", "next"]>]> {
+    DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "add a run's values, weighed, to a softmax's accumulator";
   let description = [{
     acc = acc * rescale + sum over the run of weight times value. Without

@@ -335,7 +335,7 @@ kv.step @s shape #shape policy #policy {
 kv.step @s shape #shape policy #reading {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
   %out, %lse = kv.attend %cache, %q : tensor<4x8xf32> -> tensor<4x6xf32>, tensor<4xf32>
-  // expected-error@below {{'kv.yield' op gives , its layer's shape and policy want 'tensor<4x6xf32>', 'tensor<4xf32>'}}
+  // expected-error@below {{'kv.yield' op gives nothing, its layer's shape and policy want 'tensor<4x6xf32>', 'tensor<4xf32>'}}
   kv.yield
 }
 
