@@ -77,7 +77,7 @@ LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
                                  int64_t lanes, int64_t vectors,
                                  int64_t pages) {
   if (lanesOn != "tokens" && lanesOn != "channels")
-    return emitError() << "lanes_on is \"tokens\" or \"channels\", not \""
+    return emitError() << R"(lanes_on is "tokens" or "channels", not ")"
                        << lanesOn << "\"";
   // The limits keep products of these, such as a record's words, in 64 bits.
   struct Extent {
@@ -108,10 +108,10 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
                                  PrecisionAttrInterface encoding,
                                  LayoutAttr layout) {
   if (plane != "keys" && plane != "values")
-    return emitError() << "plane is \"keys\" or \"values\", not \"" << plane
+    return emitError() << R"(plane is "keys" or "values", not ")" << plane
                        << "\"";
   if (kind != "sink" && kind != "original" && kind != "code")
-    return emitError() << "kind is \"sink\", \"original\" or \"code\", not \""
+    return emitError() << R"(kind is "sink", "original" or "code", not ")"
                        << kind << "\"";
   if (origin < 0)
     return emitError() << "origin is not negative, as " << origin << " is";

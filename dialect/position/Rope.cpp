@@ -22,7 +22,7 @@ RopeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (dims < 2 || dims > 65536 || dims % 2 != 0)
     return emitError() << "dims is even and 2 to 65536, not " << dims;
   if (pairing != "half")
-    return emitError() << "pairing is \"half\", not \"" << pairing
+    return emitError() << R"(pairing is "half", not ")" << pairing
                        << "\", which is not generated yet";
   return success();
 }
