@@ -24,6 +24,7 @@ class KV_Op<string opMnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 def KV_ModelOp : KV_Op<"model", [NoTerminator, SingleBlock, IsolatedFromAbove,
+                                 SymbolTable,
                                  Symbol, NoRegionArguments]> {
   let summary = "a model's layers and their caches";
   let description = [{
@@ -48,9 +49,8 @@ def KV_ModelOp : KV_Op<"model", [NoTerminator, SingleBlock, IsolatedFromAbove,
   }];
 }
 
-// No Symbol: a layer is found by its number, and `step` is to be looked up in
-// the module, which it would not be if models were symbol tables.
-def KV_LayerOp : KV_Op<"layer", [IsolatedFromAbove, HasParent<"ModelOp">]> {
+def KV_LayerOp : KV_Op<"layer", [Symbol, IsolatedFromAbove,
+                                 HasParent<"ModelOp">]> {
   let summary = "one layer: its shape, its policy, what a decode step does";
   let description = [{
     The body takes the cache of the layer's owner and the step's q (and k, v

@@ -101,17 +101,10 @@ LogicalResult ContractOp::verify() {
   return verifyContraction(*this, getPage(), getScales(), Plane::Keys);
 }
 
-LogicalResult
-AccumulateOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                               ValueRange operands, DictionaryAttr attributes,
-                               OpaqueProperties properties, RegionRange regions,
-                               SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor(operands, attributes, properties, regions);
-  inferred.push_back(adaptor.getState().getType());
-  return success();
-}
-
 LogicalResult AccumulateOp::verify() {
+  if (getNext().getType() != getState().getType())
+    return emitOpError("gives ")
+           << getNext().getType() << " of " << getState().getType();
   return verifyContraction(*this, getPage(), getScales(), Plane::Values);
 }
 

@@ -4,6 +4,7 @@ Run by `ninja check-kvc`; by hand `lit-22 -v build/test --filter dialect`.
 """
 import os
 import platform
+import sys
 
 import lit.formats
 
@@ -37,6 +38,7 @@ config.substitutions += [
     ("%source", config.kvc_source_dir),
     ("%build", config.kvc_binary_dir),
     ("%mlir_include", config.mlir_include_dirs.split(";")[0]),
+    ("%python", sys.executable),
     ("%cc", config.kvc_cc),
     ("%cxx", config.kvc_cxx),
 ]

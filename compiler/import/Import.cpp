@@ -95,7 +95,9 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
     position.pairing = layer.rope->pairing;
   }
   auto keys = precision(layer.keys), values = precision(layer.values);
-  auto residual = floats(layer.residualType), sinks = floats(layer.sinkType);
+  auto residual = floats(layer.residualType);
+  auto keySinks = floats(layer.keySinkType);
+  auto valueSinks = floats(layer.valueSinkType);
   auto time = dyn_cast_if_present<kv::TimeAttrInterface>(
       kv::makeTime(context, {layer.sink, layer.window, layer.context}));
   auto where = dyn_cast_if_present<kv::PositionAttrInterface>(
@@ -103,18 +105,19 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
   auto depth = dyn_cast_if_present<kv::DepthAttrInterface>(
       kv::makeDepth(context, {layer.share}));
   auto score = kv::makeScore(context, {layer.scale});
-  if (!keys || !values || !residual || !sinks || !time || !where || !depth) {
+  const bool precise = keys && values && residual && keySinks && valueSinks;
+  if (!precise || !time || !where || !depth) {
     emitError(loc) << "no point of the "
-                   << (!keys || !values || !residual || !sinks ? "precision"
-                       : !time                                 ? "time"
-                       : !where                                ? "position"
-                                                               : "depth")
+                   << (!precise ? "precision"
+                       : !time  ? "time"
+                       : !where ? "position"
+                                : "depth")
                    << " axis is what this layer asks for";
     return {};
   }
   return kv::PolicyAttr::getChecked([&] { return emitError(loc); }, context,
-                                    keys, values, residual, sinks, time, where,
-                                    depth, score);
+                                    keys, values, residual, keySinks, valueSinks,
+                                    time, where, depth, score);
 }
 
 void Importer::addBody(kv::LayerOp op) {

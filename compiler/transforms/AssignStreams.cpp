@@ -37,7 +37,7 @@ struct AssignStreams : impl::AssignStreamsBase<AssignStreams> {
       };
       kv::PrecisionAttrInterface precision = policy.getPlane(plane);
       if (sinks > 0)
-        add("sink", 0, policy.getSinks());
+        add("sink", 0, policy.getSinks(plane));
       add("original", sinks,
           precision.keepsOriginals() ? policy.getResidual() : precision);
       if (precision.keepsOriginals())

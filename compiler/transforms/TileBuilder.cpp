@@ -174,12 +174,12 @@ SmallVector<Value> TileBuilder::forHeads(
         one = constant(1);
   auto loop = scf::ForOp::create(builder, loc, zero, heads, one, carried);
   OpBuilder::InsertionGuard guard(builder);
-  if (!loop.getBody()->empty())
-    loop.getBody()->getTerminator()->erase();
-  builder.setInsertionPointToEnd(loop.getBody());
+  // A loop that carries nothing is born with its terminator.
+  builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> next =
       body(loop.getInductionVar(), loop.getRegionIterArgs());
-  scf::YieldOp::create(builder, loc, next);
+  if (!carried.empty())
+    scf::YieldOp::create(builder, loc, next);
   return llvm::to_vector(llvm::map_range(
       loop.getResults(), [](OpResult result) -> Value { return result; }));
 }

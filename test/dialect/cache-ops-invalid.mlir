@@ -17,14 +17,14 @@ kv.model @m io f32 {
 
 module {
   // expected-error@below {{'kv.layer' op expects parent op 'kv.model'}}
-  kv.layer @l shape #kv.shape<heads = 1, kv_heads = 1, head_dim = 1, value_dim = 1, io = f32> policy #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []> step @step {
+  kv.layer @l shape #kv.shape<heads = 1, kv_heads = 1, head_dim = 1, value_dim = 1, io = f32> policy #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []> step @step {
   }
 }
 
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.model @m io f16 {
   // expected-error@below {{'kv.layer' op has io 'f32', its model has 'f16'}}
   kv.layer @l shape #shape policy #policy step @step {
@@ -34,7 +34,7 @@ kv.model @m io f16 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 1>, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 1>, score = []>
 kv.model @m io f32 {
   // expected-error@below {{'kv.layer' op is layer 0 and reads layer 1; an owner is an earlier layer}}
   kv.layer @l shape #shape policy #reading step @step {
@@ -45,8 +45,8 @@ kv.model @m io f32 {
 
 // A reader of itself is no owner either.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 1>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 1>, score = []>
 kv.model @m io f32 {
   kv.layer @o shape #shape policy #policy step @step {
   }
@@ -58,8 +58,8 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 9223372036854775807>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 9223372036854775807>, score = []>
 kv.model @m io f32 {
   kv.layer @o shape #shape policy #policy step @step {
   }
@@ -71,9 +71,9 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
-#second = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 1>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#second = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 1>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -88,8 +88,8 @@ kv.model @m io f32 {
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
 #other = #kv.shape<heads = 4, kv_heads = 4, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -102,8 +102,8 @@ kv.model @m io f32 {
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
 #other = #kv.shape<heads = 4, kv_heads = 2, head_dim = 16, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -116,8 +116,8 @@ kv.model @m io f32 {
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
 #other = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 8, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -129,8 +129,8 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.affine_token<bits = 4, group = 6, flush = 1, residual = 0, scales = f16>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.affine_token<bits = 4, group = 6, flush = 1, residual = 0, scales = f16>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -142,8 +142,8 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.affine_token<bits = 4, group = 6, flush = 1, residual = 0, scales = f16>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.affine_token<bits = 4, group = 6, flush = 1, residual = 0, scales = f16>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -155,8 +155,8 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.all<sinks = 4, tokens = 16>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.all<sinks = 4, tokens = 16>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -168,8 +168,8 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.absolute<<theta = 1.0, dims = 8, pairing = "half">>, depth = #kv.share<layer = 0>, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.absolute<<theta = 1.0, dims = 8, pairing = "half">>, depth = #kv.share<layer = 0>, score = []>
 kv.model @m io f32 {
   kv.layer @a shape #shape policy #policy step @step {
   }
@@ -181,7 +181,7 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.model @m io f32 {
   // expected-error@below {{'kv.layer' op has either a body or a step that does it}}
   kv.layer @l shape #shape policy #policy {
@@ -191,7 +191,7 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.model @m io f32 {
   // expected-error@below {{'kv.layer' op has either a body or a step that does it}}
   kv.layer @l shape #shape policy #policy step @step {
@@ -205,7 +205,7 @@ kv.model @m io f32 {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 // expected-error@below {{'kv.step' op takes '!kv.cache', 'tensor<4x8xf32>', its shape and policy want '!kv.cache', 'tensor<4x8xf32>', 'tensor<2x8xf32>', 'tensor<2x6xf32>'}}
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
@@ -218,7 +218,7 @@ kv.step @s shape #shape policy #policy {
 
 // A reader takes no keys and values.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 // expected-error@below {{'kv.step' op takes '!kv.cache', 'tensor<4x8xf32>', 'tensor<2x8xf32>', 'tensor<2x6xf32>', its shape and policy want '!kv.cache', 'tensor<4x8xf32>'}}
 kv.step @s shape #shape policy #reading {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
@@ -229,7 +229,7 @@ kv.step @s shape #shape policy #reading {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 // expected-error@below {{'kv.step' op does not end in kv.yield}}
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
@@ -239,7 +239,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 // expected-error@below {{'kv.step' op does not end in kv.yield}}
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
@@ -248,7 +248,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.step @s shape #shape policy #reading {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
   // expected-error@below {{'kv.evict' op changes a cache that the layer only reads}}
@@ -260,7 +260,7 @@ kv.step @s shape #shape policy #reading {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.step @s shape #shape policy #reading {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
   // expected-error@below {{'kv.code' op changes a cache that the layer only reads}}
@@ -272,7 +272,7 @@ kv.step @s shape #shape policy #reading {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.step @s shape #shape policy #reading {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
   %k = arith.constant dense<0.0> : tensor<2x8xf32>
@@ -286,7 +286,7 @@ kv.step @s shape #shape policy #reading {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   // expected-error@below {{'kv.append' op takes '!kv.cache', 'tensor<2x8xf32>', 'tensor<2x8xf32>', its layer's shape and policy want '!kv.cache', 'tensor<2x8xf32>', 'tensor<2x6xf32>'}}
@@ -298,7 +298,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   // expected-error@below {{'kv.attend' op takes '!kv.cache', 'tensor<2x8xf32>', its layer's shape and policy want '!kv.cache', 'tensor<4x8xf32>'}}
@@ -309,7 +309,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   // expected-error@below {{'kv.attend' op gives 'tensor<4x8xf32>', 'tensor<4xf32>', its layer's shape and policy want 'tensor<4x6xf32>', 'tensor<4xf32>'}}
@@ -320,7 +320,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   %out, %lse = kv.attend %cache, %q : tensor<4x8xf32> -> tensor<4x6xf32>, tensor<4xf32>
@@ -331,7 +331,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
+#reading = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = []>
 kv.step @s shape #shape policy #reading {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
   %out, %lse = kv.attend %cache, %q : tensor<4x8xf32> -> tensor<4x6xf32>, tensor<4xf32>
@@ -348,7 +348,7 @@ kv.yield
 
 // Two operations change one moment.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   %1 = kv.evict %cache
@@ -362,7 +362,7 @@ kv.step @s shape #shape policy #policy {
 
 // A moment is yielded after it was taken.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   %1 = kv.evict %cache
@@ -375,7 +375,7 @@ kv.step @s shape #shape policy #policy {
 
 // A moment is read after it was taken.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   %1 = kv.evict %cache
@@ -388,7 +388,7 @@ kv.step @s shape #shape policy #policy {
 
 // A moment of a result likewise.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   %1 = kv.evict %cache
@@ -402,7 +402,7 @@ kv.step @s shape #shape policy #policy {
 
 // A loop would take one moment many times.
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 kv.step @s shape #shape policy #policy {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x6xf32>):
   %0 = arith.constant 0 : index
@@ -418,7 +418,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.absolute<<theta = 1.0, dims = 10, pairing = "half">>, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.absolute<<theta = 1.0, dims = 10, pairing = "half">>, depth = #kv.own, score = []>
 // expected-error@below {{'kv.step' op rotates channel 8 of a head of 8}}
 kv.step @s shape #shape policy #policy {
 }
@@ -426,7 +426,7 @@ kv.step @s shape #shape policy #policy {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of streams that it does not have: #kv.segment<keys = 1, values = 1, rotation = 0>}}
@@ -436,7 +436,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of streams that it does not have: #kv.segment<keys = 0, values = 0, rotation = 0>}}
@@ -446,7 +446,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of streams that it does not have: #kv.segment<keys = -1, values = 1, rotation = 0>}}
@@ -456,7 +456,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of streams that it does not have: #kv.segment<keys = 0, values = 2, rotation = 0>}}
@@ -466,7 +466,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of streams that it does not have: #kv.segment<keys = 0, values = -9223372036854775808, rotation = 0>}}
@@ -476,7 +476,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of rotation 1, its position has 1}}
@@ -486,7 +486,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 #keys = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a segment of rotation -1, its position has 1}}
@@ -496,7 +496,7 @@ kv.step @s shape #shape policy #policy streams [#keys, #values] segments [#kv.se
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 // expected-error@below {{attribute 'streams' failed to satisfy constraint: streams}}
 kv.step @s shape #shape policy #policy streams [1 : i64] {
 }
@@ -504,7 +504,7 @@ kv.step @s shape #shape policy #policy streams [1 : i64] {
 // -----
 
 #shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32>
-#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = []>
 // expected-error@below {{attribute 'segments' failed to satisfy constraint: segments}}
 kv.step @s shape #shape policy #policy segments [#kv.own] {
 }

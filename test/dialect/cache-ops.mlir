@@ -8,14 +8,14 @@
 #policy = #kv.policy<
   keys = #kv.affine_channel<bits = 4, group = 32, flush = 128, residual = 0, scales = f16>,
   values = #kv.affine_token<bits = 4, group = 6, flush = 1, residual = 128, scales = f16>,
-  residual = #kv.float<f32>, sinks = #kv.float<f32>,
+  residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 1020>,
   position = #kv.in_cache<<theta = 1.0e5, dims = 8, pairing = "half">>,
   depth = #kv.own, score = [#kv.plain<scale = 0.125>]>
 #reading = #kv.policy<
   keys = #kv.affine_channel<bits = 4, group = 32, flush = 128, residual = 0, scales = f16>,
   values = #kv.affine_token<bits = 4, group = 6, flush = 1, residual = 128, scales = f16>,
-  residual = #kv.float<f32>, sinks = #kv.float<f32>,
+  residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 1020>,
   position = #kv.in_cache<<theta = 1.0e5, dims = 8, pairing = "half">>,
   depth = #kv.share<layer = 0>, score = []>

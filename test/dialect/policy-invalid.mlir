@@ -7,7 +7,8 @@
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.affine_token<bits = 4, group = 32, flush = 1, residual = 0, scales = f16>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -15,12 +16,27 @@
 
 // -----
 
-// expected-error@below {{sinks is kept without codes, not as #kv.affine_token}}
+// expected-error@below {{key_sinks is kept without codes, not as #kv.affine_token}}
 #a = #kv.policy<
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.affine_token<bits = 4, group = 32, flush = 1, residual = 0, scales = f16>,
+  key_sinks = #kv.affine_token<bits = 4, group = 32, flush = 1, residual = 0, scales = f16>,
+  value_sinks = #kv.float<f32>,
+  time = #kv.window<sinks = 4, window = 12>,
+  position = #kv.unrotated,
+  depth = #kv.own,
+  score = []>
+
+// -----
+
+// expected-error@below {{value_sinks is kept without codes, not as #kv.affine_token}}
+#a = #kv.policy<
+  keys = #kv.float<f32>,
+  values = #kv.float<f32>,
+  residual = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.affine_token<bits = 4, group = 32, flush = 1, residual = 0, scales = f16>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -33,7 +49,8 @@
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -47,7 +64,8 @@
   keys = #kv.own,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -61,7 +79,8 @@
   // expected-error@below {{failed to parse KV_PolicyAttr parameter 'values' which is to be a `PrecisionAttrInterface`}}
   values = #kv.own,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -75,7 +94,8 @@
   // expected-error@below {{invalid kind of attribute specified}}
   // expected-error@below {{failed to parse KV_PolicyAttr parameter 'residual' which is to be a `PrecisionAttrInterface`}}
   residual = #kv.own,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -88,8 +108,9 @@
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
   // expected-error@below {{invalid kind of attribute specified}}
-  // expected-error@below {{failed to parse KV_PolicyAttr parameter 'sinks' which is to be a `PrecisionAttrInterface`}}
-  sinks = #kv.own,
+  // expected-error@below {{failed to parse KV_PolicyAttr parameter 'key_sinks' which is to be a `PrecisionAttrInterface`}}
+  key_sinks = #kv.own,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,
@@ -101,7 +122,23 @@
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  // expected-error@below {{invalid kind of attribute specified}}
+  // expected-error@below {{failed to parse KV_PolicyAttr parameter 'value_sinks' which is to be a `PrecisionAttrInterface`}}
+  value_sinks = #kv.own,
+  time = #kv.window<sinks = 4, window = 12>,
+  position = #kv.unrotated,
+  depth = #kv.own,
+  score = []>
+
+// -----
+
+#a = #kv.policy<
+  keys = #kv.float<f32>,
+  values = #kv.float<f32>,
+  residual = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   // expected-error@below {{invalid kind of attribute specified}}
   // expected-error@below {{failed to parse KV_PolicyAttr parameter 'time' which is to be a `TimeAttrInterface`}}
   time = #kv.own,
@@ -115,7 +152,8 @@
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   // expected-error@below {{invalid kind of attribute specified}}
   // expected-error@below {{failed to parse KV_PolicyAttr parameter 'position' which is to be a `PositionAttrInterface`}}
@@ -129,7 +167,8 @@
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   // expected-error@below {{invalid kind of attribute specified}}
@@ -143,7 +182,8 @@
   keys = #kv.float<f32>,
   values = #kv.float<f32>,
   residual = #kv.float<f32>,
-  sinks = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
   time = #kv.window<sinks = 4, window = 12>,
   position = #kv.unrotated,
   depth = #kv.own,

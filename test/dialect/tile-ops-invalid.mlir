@@ -229,7 +229,7 @@ func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %i: index) {
 #bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#bare>, %s: !kv.state<3x12>, %i: index) {
   // expected-error@below {{'kv.accumulate' op needs a stream whose layout is chosen}}
-  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#bare>, !kv.state<3x12>
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#bare>, !kv.state<3x12> -> !kv.state<3x12>
   return
 }
 
@@ -238,7 +238,7 @@ func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#bare>, %s: !kv.state<3x12>, %i: i
 #keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#keys>, %s: !kv.state<3x12>, %i: index) {
   // expected-error@below {{'kv.accumulate' op takes a page of values}}
-  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#keys>, !kv.state<3x12>
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#keys>, !kv.state<3x12> -> !kv.state<3x12>
   return
 }
 
@@ -247,7 +247,7 @@ func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#keys>, %s: !kv.state<3x12>, %i: i
 #values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i: index) {
   // expected-error@below {{'kv.accumulate' op has scales in "result", the stream's go into "operand"}}
-  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s scales "result" : !kv.tile<3x64>, !kv.page<#values>, !kv.state<3x12>
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s scales "result" : !kv.tile<3x64>, !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x12>
   return
 }
 
@@ -256,7 +256,7 @@ func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i:
 #floats = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#floats>, %s: !kv.state<3x12>, %i: index) {
   // expected-error@below {{'kv.accumulate' op has scales in "operand", the stream's go into "none"}}
-  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s scales "operand" : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12>
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s scales "operand" : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
   return
 }
 
@@ -382,8 +382,7 @@ func.func @f(%b: memref<*xf32>, %i: index) {
 
 #values = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i: index) {
-  // expected-error@below {{'kv.accumulate' op inferred type(s) '!kv.state<3x12>' are incompatible with return type(s) of operation '!kv.state<3x13>'}}
-  // expected-error@below {{'kv.accumulate' op failed to infer returned types}}
-  %r = "kv.accumulate"(%t, %p, %i, %i, %i, %i, %s) <{operandSegmentSizes = array<i32: 1, 0, 1, 1, 1, 1, 1, 1, 0>}> : (!kv.tile<3x64>, !kv.page<#values>, index, index, index, index, !kv.state<3x12>) -> !kv.state<3x13>
+  // expected-error@below {{'kv.accumulate' op gives '!kv.state<3x13>' of '!kv.state<3x12>'}}
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x13>
   return
 }

@@ -38,10 +38,10 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %values = kv.page %view[4] at %t : !kv.page<#values>
   %floats = kv.page %view[5] at %t : !kv.page<#floats>
   %plain = kv.page %view[2] at %t : !kv.page<#plain>
-  // CHECK: %[[O:.*]], %[[Z:.*]] = kv.fold %{{.*}} from %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x16>, <#[[KEYS]]> -> <3x16>, <3x1>
-  %o, %z = kv.fold %q from %keys head %h run %t, %lead, %n scales "operand" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>
-  // CHECK: kv.contract %[[O]] zeros %[[Z]] with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <3x16>, <#[[KEYS]]>, !kv.tile<3x1> -> <3x64>
-  %s = kv.contract %o zeros %z with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64> : !kv.tile<3x16>, !kv.page<#keys>, !kv.tile<3x1> -> !kv.tile<3x64>
+  // CHECK: %[[O:.*]], %[[Z:.*]], %[[C:.*]] = kv.fold %{{.*}} from %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x16>, <#[[KEYS]]> -> <3x16>, <3x1>, !kv.tile<1x16>
+  %o, %z, %c = kv.fold %q from %keys head %h run %t, %lead, %n scales "operand" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>, !kv.tile<1x16>
+  // CHECK: kv.contract %[[O]] zeros %[[Z]] centers %[[C]] with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <3x16>, <#[[KEYS]]> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> <3x64>
+  %s = kv.contract %o zeros %z centers %c with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64> : !kv.tile<3x16>, !kv.page<#keys> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> !kv.tile<3x64>
   // CHECK: kv.contract %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x16>, <#[[PLAIN]]> -> <3x64>
   %s0 = kv.contract %q with %plain head %h run %t, %lead, %n : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x64>
   // CHECK: kv.logit %{{.*}} by #kv.plain<scale = 1.000000e+00 : f64> head %{{.*}} index %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x64>
@@ -54,10 +54,10 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %weights, %alpha, %1 = kv.softmax_update %m, %0 columns %n : !kv.tile<3x64>, !kv.state<3x12> -> !kv.tile<3x1>
   // CHECK: %{{.*}}, %{{.*}} = kv.fold %{{.*}} from %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x64>, <#[[VALUES]]> -> <9x64>, <9x1>
   %x, %y = kv.fold %weights from %values head %h run %t, %lead, %n scales "operand" : !kv.tile<3x64>, !kv.page<#values> -> !kv.tile<9x64>, !kv.tile<9x1>
-  // CHECK: kv.accumulate %{{.*}} zeros %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} rescale %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <9x64>, <#[[VALUES]]>, <3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1>
-  %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1>
-  // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} : <3x64>, <#{{.*}}>, <3x12>{{$}}
-  %3 = kv.accumulate %weights with %floats head %h run %t, %lead, %n into %2 : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12>
+  // CHECK: kv.accumulate %{{.*}} zeros %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} rescale %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <9x64>, <#[[VALUES]]>, <3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> <3x12>
+  %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> !kv.state<3x12>
+  // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} : <3x64>, <#{{.*}}>, <3x12> -> <3x12>{{$}}
+  %3 = kv.accumulate %weights with %floats head %h run %t, %lead, %n into %2 : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
   // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}], %{{.*}} : <3x12>, memref<?x12xf32>, memref<?xf32>
   kv.finish %3 to %out[%h], %lse : !kv.state<3x12>, memref<?x12xf32>, memref<?xf32>
   return

@@ -1,0 +1,177 @@
+//===- Compile.cpp - kvc compile, kvc check -------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/driver/Commands.h"
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Model.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+using kvc::harness::Model;
+using kvc::harness::userError;
+
+namespace kvc::driver {
+
+/// Whether the stage's output is text that can go to a terminal.
+static bool isText(Stage stage) {
+  return stage != Stage::Object && stage != Stage::Library;
+}
+
+/// The suffix that files of a stage have.
+static StringRef suffixOf(Stage stage) {
+  switch (stage) {
+  case Stage::IR:
+    return ".ll";
+  case Stage::Asm:
+    return ".s";
+  case Stage::Object:
+    return ".o";
+  case Stage::Library:
+    return ".so";
+  default:
+    return ".mlir";
+  }
+}
+
+/// What the suffix of the output asks for.
+static Expected<Stage> stageOfSuffix(StringRef output) {
+  StringRef suffix = sys::path::extension(output);
+  StringRef works = "; generated now: .so, .o, .s, .ll, .mlir";
+  if (suffix == ".h")
+    return userError("a header is written beside its library: -o " +
+                     sys::path::stem(output) + ".so writes both");
+  if (suffix == ".dylib" || suffix == ".a" || suffix == ".spv" ||
+      suffix == ".metal")
+    return userError("'" + suffix + "' is not generated yet" + works);
+  auto stage = StringSwitch<std::optional<Stage>>(suffix)
+                   .Case(".so", Stage::Library)
+                   .Case(".o", Stage::Object)
+                   .Case(".s", Stage::Asm)
+                   .Case(".ll", Stage::IR)
+                   .Case(".mlir", Stage::Tiles)
+                   .Default(std::nullopt);
+  if (stage)
+    return *stage;
+  return userError("the suffix of '" + output +
+                   "' does not say what it is "
+                   "to be" +
+                   works + "; or say it with --emit");
+}
+
+static Expected<Stage> chooseStage(const Arguments &arguments,
+                                   StringRef output) {
+  if (!arguments.has("--emit")) {
+    if (output == "-")
+      return userError("say with --emit what is to be written");
+    return stageOfSuffix(output);
+  }
+  const std::string name = arguments.get("--emit");
+  auto stage = parseStage(name);
+  if (!stage) {
+    std::string names;
+    for (int i = 0; i <= static_cast<int>(Stage::Library); ++i)
+      names += (i ? ", " : "") + stageName(static_cast<Stage>(i)).str();
+    return userError("'--emit' is one of " + names + ", not '" + name + "'");
+  }
+  if (output == "-" && !isText(*stage))
+    return userError("'--emit " + name + "' needs -o FILE" + suffixOf(*stage));
+  StringRef suffix = sys::path::extension(output);
+  if (output != "-" && !suffix.empty() && suffix != suffixOf(*stage))
+    return userError("'--emit " + name + "' writes " + suffixOf(*stage) +
+                     ", but '" + output + "' ends in " + suffix);
+  return *stage;
+}
+
+/// A place that cannot be written to is the user's to put right: it is looked
+/// at before the work.
+static Error checkWritable(StringRef output) {
+  if (output == "-")
+    return Error::success();
+  SmallString<128> folder(sys::path::parent_path(output));
+  if (folder.empty())
+    folder = ".";
+  if (!sys::fs::is_directory(folder))
+    return userError("cannot write '" + output + "': '" + folder +
+                     "' is no folder");
+  if (!sys::fs::can_write(folder))
+    return userError("cannot write '" + output +
+                     "': no permission to write to '" + folder + "'");
+  if (sys::fs::is_directory(output))
+    return userError("cannot write '" + output + "': it is a folder");
+  return Error::success();
+}
+
+static ExitCode runCompile(const Arguments &arguments) {
+  auto input = arguments.only();
+  if (!input)
+    return fail(input.takeError());
+  const std::string gpu = arguments.get("--gpu", "none");
+  if (gpu != "none")
+    return fail(userError("'--gpu " + gpu +
+                          "' is not generated yet; generated now: none"));
+  const std::string output = arguments.get("-o", "-");
+  CompileOptions options;
+  options.target = arguments.get("--target", options.target);
+  auto stage = chooseStage(arguments, output);
+  if (!stage)
+    return fail(stage.takeError());
+  options.stop = *stage;
+  auto model = Model::load(*input);
+  if (!model)
+    return fail(model.takeError());
+  if (Error error = checkWritable(output))
+    return fail(std::move(error));
+  if (Error error = (*model)->compile(options, output))
+    // A spec that was accepted is to compile; IR may say anything.
+    return fail(std::move(error),
+                (*model)->getSpec() && !arguments.has("--target") ? OurFault
+                                                                  : UserError);
+  return Good;
+}
+
+static ExitCode runCheck(const Arguments &arguments) {
+  if (arguments.operands().empty())
+    return fail(userError("kvc check takes a spec; see kvc check --help"));
+  ExitCode code = Good;
+  for (const std::string &input : arguments.operands()) {
+    auto model = Model::load(input);
+    if (!model)
+      code = fail(model.takeError());
+  }
+  return code;
+}
+
+static const Flag compileFlags[] = {
+    {"-o", "FILE",
+     "where to; its suffix says what: .so .o .s .ll .mlir; - is standard\n"
+     "output, for text. With a library goes its header, .h"},
+    {"--emit", "STAGE",
+     "stop at kv, steps, tiles, loops, llvm, ir, asm, object or library"},
+    {"--target", "NAME",
+     "x86-64-v3 (the default), or another that is built in"},
+    {"--gpu", "NAME", "none (the default); others are not generated yet"},
+};
+
+const Command compileCommand = {
+    "compile",
+    "S -o FILE [--emit STAGE] [--target NAME]",
+    "generate a library, or any stage on the way to it",
+    "S is a spec (.yaml) or the text of a stage (.mlir). Nothing is written\n"
+    "where anything is wrong, and an older file stays.\n",
+    compileFlags,
+    runCompile};
+
+const Command checkCommand = {"check",
+                              "S...",
+                              "say what is wrong with a spec",
+                              "Prints nothing where nothing is.\n",
+                              {},
+                              runCheck};
+
+} // namespace kvc::driver

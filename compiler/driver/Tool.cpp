@@ -1,0 +1,97 @@
+//===- Tool.cpp - commands and their help ---------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/driver/Commands.h"
+#include "compiler/harness/Files.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using kvc::harness::userError;
+
+namespace kvc::driver {
+
+static ArrayRef<const Command *> allCommands() {
+  static const Command *const commands[] = {&compileCommand, &checkCommand,
+                                            &runCommand, &verifyCommand,
+                                            &fuzzCommand};
+  return commands;
+}
+
+/// Named in the tool's description and not there yet.
+static bool comesLater(StringRef name) {
+  static const StringRef later[] = {"report", "eval", "bench", "import",
+                                    "schema"};
+  return is_contained(later, name);
+}
+
+static void printHelp(raw_ostream &os) {
+  os << "kvc: a compiler for KV caches\n\n"
+        "usage: kvc COMMAND ... (kvc COMMAND --help says more)\n\n";
+  for (const Command *command : allCommands()) {
+    os << "  " << command->name;
+    os.indent(static_cast<unsigned>(10 - command->name.size()))
+        << command->summary << "\n";
+  }
+  os << "\nS is a spec (.yaml) or IR (.mlir), LIB a library that kvc "
+        "compiled.\nExit codes: 0 all is right, 1 your input, 2 our fault.\n";
+}
+
+static void printHelp(const Command &command, raw_ostream &os) {
+  os << "kvc " << command.name << ": " << command.summary << "\n\n"
+     << "usage: kvc " << command.name << " " << command.operands << "\n\n"
+     << command.details;
+  if (!command.details.empty())
+    os << "\n";
+  SmallVector<std::string> heads;
+  size_t width = 0;
+  for (const Flag &flag : command.flags) {
+    heads.push_back(
+        (flag.name + (flag.value.empty() ? "" : " ") + flag.value).str());
+    width = std::max(width, heads.back().size());
+  }
+  for (auto [flag, head] : zip(command.flags, heads)) {
+    os << "  " << head;
+    os.indent(static_cast<unsigned>(width - head.size() + 2));
+    // Further lines of a help begin below the first.
+    SmallVector<StringRef> lines;
+    flag.help.split(lines, '\n');
+    os << lines.front() << "\n";
+    for (StringRef line : ArrayRef(lines).drop_front())
+      os.indent(static_cast<unsigned>(width + 4)) << line << "\n";
+  }
+}
+
+static bool isHelp(StringRef word) { return word == "--help" || word == "-h"; }
+
+ExitCode runTool(ArrayRef<const char *> words) {
+  if (words.empty()) {
+    printHelp(errs());
+    return UserError;
+  }
+  StringRef name = words.front();
+  words = words.drop_front();
+  if (isHelp(name) || name == "help") {
+    printHelp(outs());
+    return Good;
+  }
+  for (const Command *command : allCommands()) {
+    if (command->name != name)
+      continue;
+    if (any_of(words, isHelp)) {
+      printHelp(*command, outs());
+      return Good;
+    }
+    auto arguments = Arguments::parse(*command, words);
+    return arguments ? command->run(*arguments) : fail(arguments.takeError());
+  }
+  if (comesLater(name))
+    return fail(userError("kvc " + name + " is not there yet"));
+  return fail(userError("kvc has no command '" + name + "'; see kvc --help"));
+}
+
+} // namespace kvc::driver

@@ -1,0 +1,160 @@
+//===- Trial.cpp - kvc run, kvc verify, kvc fuzz --------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/driver/Commands.h"
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Fuzz.h"
+#include "compiler/harness/Run.h"
+#include "compiler/harness/Verify.h"
+
+using namespace llvm;
+using namespace kvc::harness;
+
+namespace kvc::driver {
+
+//===----------------------------------------------------------------------===//
+// run
+//===----------------------------------------------------------------------===//
+
+static ExitCode runRun(const Arguments &arguments) {
+  auto library = arguments.only();
+  if (!library)
+    return fail(library.takeError());
+  for (StringRef flag : {"--trace", "-o"})
+    if (!arguments.has(flag))
+      return fail(userError("kvc run needs " + flag + "; see kvc run --help"));
+  auto first = arguments.getInteger("--first", 0, 0, int64_t{1} << 40);
+  if (!first)
+    return fail(first.takeError());
+  RunOptions options;
+  options.library = *library;
+  options.trace = arguments.get("--trace");
+  options.output = arguments.get("-o");
+  options.dumpCache = arguments.get("--dump-cache");
+  options.stats = arguments.get("--stats");
+  options.first = *first;
+  if (Error error = runTrace(options))
+    return fail(std::move(error));
+  return Good;
+}
+
+static const Flag runFlags[] = {
+    {"--trace", "FILE",
+     "safetensors (F32, F16, BF16): layers.{i}.q|k|v, each\n"
+     "[tokens, heads, dim], before rotation; a reader needs q alone"},
+    {"-o", "FILE", "layers.{i}.out and layers.{i}.lse, F32"},
+    {"--dump-cache", "FILE",
+     "what is stored at the end: layers.{i}.keys|values, F32\n"
+     "[kv_heads, stored, dim], and layers.{i}.positions, I64"},
+    {"--stats", "FILE", "tokens and bytes of each layer, as JSON"},
+    {"--first", "N", "position of the first token (0)"},
+};
+
+const Command runCommand = {"run",
+                            "LIB --trace FILE -o FILE",
+                            "replay a recorded trace through a library",
+                            "Decodes token by token.\n",
+                            runFlags,
+                            runRun};
+
+//===----------------------------------------------------------------------===//
+// verify
+//===----------------------------------------------------------------------===//
+
+static ExitCode result(Expected<bool> right, bool ourFault) {
+  if (!right)
+    return fail(right.takeError(), ourFault ? OurFault : UserError);
+  return *right ? Good : UserError;
+}
+
+static ExitCode runVerify(const Arguments &arguments) {
+  VerifyOptions options;
+  options.against = arguments.get("--spec");
+  options.trace = arguments.get("--trace");
+  options.target = arguments.get("--target", options.target);
+  bool ourFault = false;
+  if (arguments.has("--summary")) {
+    if (arguments.operands().empty() || options.trace.empty())
+      return fail(userError("kvc verify --summary takes specs and --trace"));
+    auto right = summarize(arguments.operands(), options, ourFault, outs());
+    return result(std::move(right), ourFault);
+  }
+  auto subject = arguments.only();
+  if (!subject)
+    return fail(subject.takeError());
+  options.subject = *subject;
+  auto opened = openSubject(options, ourFault);
+  if (!opened)
+    return fail(opened.takeError(), ourFault ? OurFault : UserError);
+  return result(verify(*opened, options.trace, outs()), false);
+}
+
+static const Flag verifyFlags[] = {
+    {"--trace", "FILE", "also on this recorded input, as kvc run takes it"},
+    {"--spec", "S", "hold it against this spec or IR, not its own"},
+    {"--target", "NAME", "what a spec is compiled for (x86-64-v3)"},
+    {"--summary", "",
+     "of each S a line: its policy, tokens, the largest error, bytes\n"
+     "against f16, time a token; on the trace alone"},
+};
+
+const Command verifyCommand = {
+    "verify",
+    "LIB|S [--trace FILE] [--spec S]",
+    "hold a library against the reference",
+    "What is stored is compared bit for bit, outputs with fp64 attention over\n"
+    "it, on random, border, adversarial and recorded input. Prints, for each\n"
+    "kind of input, the largest errors as fractions of what is allowed, and\n"
+    "where it misses; exit code 1 on a miss.\n",
+    verifyFlags,
+    runVerify};
+
+//===----------------------------------------------------------------------===//
+// fuzz
+//===----------------------------------------------------------------------===//
+
+static ExitCode runFuzz(const Arguments &arguments) {
+  if (!arguments.operands().empty())
+    return fail(userError("kvc fuzz takes no file; see kvc fuzz --help"));
+  const int64_t most = int64_t{1} << 40;
+  FuzzOptions options;
+  auto seed = arguments.getInteger("--seed", 1, 0, INT64_MAX);
+  if (!seed)
+    return fail(seed.takeError());
+  auto count = arguments.getInteger("--count", options.count, 1, most);
+  if (!count)
+    return fail(count.takeError());
+  auto skip = arguments.getInteger("--skip", 0, 0, most);
+  if (!skip)
+    return fail(skip.takeError());
+  options.seed = static_cast<uint64_t>(*seed);
+  options.count = *count;
+  options.skip = *skip;
+  options.show = arguments.has("--show");
+  options.target = arguments.get("--target", options.target);
+  return fuzz(options, outs()) ? Good : UserError;
+}
+
+static const Flag fuzzFlags[] = {
+    {"--seed", "S", "the same seed makes the same cases (1)"},
+    {"--count", "N", "how many (100)"},
+    {"--skip", "K", "begin with case K (0)"},
+    {"--show", "", "print each case's spec"},
+    {"--target", "NAME", "what is compiled for (x86-64-v3)"},
+};
+
+const Command fuzzCommand = {
+    "fuzz",
+    "--seed S --count N",
+    "random specs and random steps against the reference",
+    "Prints each failure with its spec and the command that makes it again,\n"
+    "stops at five, and prints which combinations of kinds of keys, values,\n"
+    "time, position and depth were met. Exit code 1 on a failure.\n",
+    fuzzFlags,
+    runFuzz};
+
+} // namespace kvc::driver

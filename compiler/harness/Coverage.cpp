@@ -1,0 +1,125 @@
+//===- Coverage.cpp - which combinations a run has met --------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Coverage.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+ArrayRef<StringRef> precisionKinds() {
+  static const StringRef names[] = {"float", "per channel", "per token"};
+  return names;
+}
+ArrayRef<StringRef> timeKinds() {
+  static const StringRef names[] = {"all", "sink+all", "window", "sink+window"};
+  return names;
+}
+ArrayRef<StringRef> positionKinds() {
+  static const StringRef names[] = {"none", "absolute", "cache"};
+  return names;
+}
+ArrayRef<StringRef> depthKinds() {
+  static const StringRef names[] = {"own", "read"};
+  return names;
+}
+
+static int numberOf(ArrayRef<StringRef> names, StringRef name) {
+  return static_cast<int>(llvm::find(names, name) - names.begin());
+}
+
+static int kindOf(const spec::Precision &plane) {
+  return plane.coded ? numberOf(precisionKinds(), "per " + plane.per) : 0;
+}
+
+/// Positions in the cache are felt with sinks and a window alone.
+static bool isPossible(const Cell &cell) {
+  return positionKinds()[cell.position] != "cache" ||
+         timeKinds()[cell.time] == "sink+window";
+}
+
+const std::vector<Cell> &allCells() {
+  static const std::vector<Cell> cells = [] {
+    std::vector<Cell> list;
+    Cell cell;
+    for (cell.keys = 0; cell.keys < 3; ++cell.keys)
+      for (cell.values = 0; cell.values < 3; ++cell.values)
+        for (cell.depth = 0; cell.depth < 2; ++cell.depth)
+          for (cell.time = 0; cell.time < 4; ++cell.time)
+            for (cell.position = 0; cell.position < 3; ++cell.position)
+              if (isPossible(cell))
+                list.push_back(cell);
+    return list;
+  }();
+  return cells;
+}
+
+Cell cellOf(const spec::Layer &layer) {
+  Cell cell;
+  cell.keys = kindOf(layer.keys);
+  cell.values = kindOf(layer.values);
+  cell.time = numberOf(timeKinds(), (layer.sink ? std::string("sink+") : "") +
+                                    (layer.window ? "window" : "all"));
+  cell.position =
+      numberOf(positionKinds(), layer.rope ? StringRef(layer.positions) : "none");
+  cell.depth = layer.share ? 1 : 0;
+  return cell;
+}
+
+static size_t indexOf(const Cell &cell) {
+  return ((((cell.keys * 3 + cell.values) * 2 + cell.depth) * 4) + cell.time) *
+             3 +
+         cell.position;
+}
+
+Coverage::Coverage() : counts(3 * 3 * 2 * 4 * 3) {}
+
+void Coverage::count(const spec::Spec &spec) {
+  for (const spec::Layer &layer : spec.layers)
+    ++counts[indexOf(cellOf(layer))];
+}
+
+int64_t Coverage::empty() const {
+  return llvm::count_if(
+      allCells(), [&](const Cell &cell) { return counts[indexOf(cell)] == 0; });
+}
+
+void Coverage::print(raw_ostream &os) const {
+  // A row for keys, values and depth; a column for time and position.
+  SmallVector<std::pair<int, int>> columns;
+  for (int time = 0; time < 4; ++time)
+    for (int position = 0; position < 3; ++position)
+      if (isPossible({0, 0, time, position, 0}))
+        columns.push_back({time, position});
+  os << formatv("{0,-13}{1,-13}{2,-6}", "time", "", "");
+  for (auto [time, position] : columns)
+    os << formatv("{0,12}", timeKinds()[time]);
+  os << formatv("\n{0,-13}{1,-13}{2,-6}", "keys", "values", "depth");
+  for (auto [time, position] : columns)
+    os << formatv("{0,12}", positionKinds()[position]);
+  os << "\n";
+  for (int keys = 0; keys < 3; ++keys)
+    for (int values = 0; values < 3; ++values)
+      for (int depth = 0; depth < 2; ++depth) {
+        os << formatv("{0,-13}{1,-13}{2,-6}", precisionKinds()[keys],
+                      precisionKinds()[values], depthKinds()[depth]);
+        for (auto [time, position] : columns) {
+          const int64_t met =
+              counts[indexOf({keys, values, time, position, depth})];
+          os << formatv("{0,12}", met ? std::to_string(met) : "EMPTY");
+        }
+        os << "\n";
+      }
+  os << formatv("{0} of {1} combinations met\n",
+                static_cast<int64_t>(allCells().size()) - empty(),
+                allCells().size());
+}
+
+} // namespace kvc::harness

@@ -1,0 +1,116 @@
+//===- LoadedLibrary.cpp - a generated library, opened --------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/LoadedLibrary.h"
+
+#include "compiler/harness/Files.h"
+
+#include <dlfcn.h>
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
+  // Without a slash dlopen would search the system's folders.
+  std::string file = path.contains('/') ? path.str() : ("./" + path).str();
+  LoadedLibrary library;
+  library.handle = {dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL),
+                    [](void *handle) {
+                      if (handle)
+                        dlclose(handle);
+                    }};
+  if (!library.handle) {
+    const char *why = dlerror();
+    return userError("cannot open '" + path + "': " + (why ? why : "unknown"));
+  }
+  auto function = reinterpret_cast<kvc_library_function>(
+      dlsym(library.handle.get(), "kvc_library"));
+  if (!function)
+    return userError("'" + path +
+                     "' is no library made by kvc: it has no "
+                     "kvc_library()");
+  library.table = function();
+  if (!library.table)
+    return userError("'" + path + "': kvc_library() gives no table");
+  if (library.table->abi_version != KVC_ABI_VERSION)
+    return userError("'" + path + "' has version " +
+                     Twine(library.table->abi_version) +
+                     " of the C interface, this kvc knows version " +
+                     Twine(KVC_ABI_VERSION));
+  if (library.table->size < sizeof(kvc_library_table))
+    return userError("'" + path + "' has a table of " +
+                     Twine(library.table->size) + " bytes, this kvc wants " +
+                     Twine(sizeof(kvc_library_table)));
+  if (Error error = library.describe(path))
+    return std::move(error);
+  return std::move(library);
+}
+
+Error LoadedLibrary::describe(StringRef path) {
+  if (table->info(&about) != KVC_OK || about.layers < 1 || !about.name ||
+      !about.spec || about.io < KVC_F32 || about.io > KVC_BF16)
+    return userError("'" + path + "' does not say what it is");
+  for (int32_t layer = 0; layer < about.layers; ++layer) {
+    kvc_layer_info info = {};
+    if (table->layer_info(layer, &info) != KVC_OK || info.heads < 1 ||
+        info.kv_heads < 1 || info.head_dim < 1 || info.value_dim < 1 ||
+        info.owner < 0 || info.owner > layer)
+      return userError("'" + path + "' does not say what layer " +
+                       Twine(layer) + " is");
+    shapes.push_back(
+        {info.heads, info.kv_heads, info.head_dim, info.value_dim, info.owner});
+    policies.push_back(info.policy ? info.policy : "");
+  }
+  return Error::success();
+}
+
+Element LoadedLibrary::io() const {
+  return about.io == KVC_F32   ? Element::F32
+         : about.io == KVC_F16 ? Element::F16
+                               : Element::BF16;
+}
+
+Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition) const {
+  kvc_options options = {};
+  options.size = sizeof(options);
+  options.first_position = firstPosition;
+  kvc_cache *cache = nullptr;
+  const kvc_status status = table->create(&options, &cache);
+  if (status != KVC_OK)
+    return userError(Twine("create fails: ") + table->status_name(status) +
+                     ": " + table->last_error(nullptr));
+  return LibraryCache(*table, cache);
+}
+
+kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
+                  int64_t layer, int64_t position, ArrayRef<float> q,
+                  ArrayRef<float> k, ArrayRef<float> v, Output &output) {
+  const LayerShape &shape = library.layers()[layer];
+  const Element io = library.io();
+  const std::vector<uint8_t> qs = narrow(io, q), ks = narrow(io, k),
+                             vs = narrow(io, v);
+  const int64_t count = shape.heads * shape.valueDim;
+  std::vector<uint8_t> out(count * elementBytes(io));
+  std::vector<float> lse(shape.heads);
+  kvc_step step = {};
+  step.cache = cache.get();
+  step.layer = static_cast<int32_t>(layer);
+  step.position = position;
+  step.q = qs.data();
+  step.k = ks.empty() ? nullptr : ks.data();
+  step.v = vs.empty() ? nullptr : vs.data();
+  step.out = out.data();
+  step.lse = lse.data();
+  if (kvc_status status = library->decode(&step, 1))
+    return status;
+  output.out = widen(io, out.data(), count);
+  output.lse = std::move(lse);
+  return step.status;
+}
+
+} // namespace kvc::harness

@@ -1,0 +1,140 @@
+//===- Model.cpp - what the user names: a spec or IR ----------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Model.h"
+
+#include "compiler/harness/Files.h"
+#include "compiler/import/Import.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+static mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  return registry;
+}
+
+Model::Model(bool threads)
+    : context(std::make_unique<mlir::MLIRContext>(
+          makeRegistry(), threads ? mlir::MLIRContext::Threading::ENABLED
+                                  : mlir::MLIRContext::Threading::DISABLED)) {
+  context->printOpOnDiagnostic(false);
+}
+
+namespace {
+/// Collects a context's diagnostics as text, with the lines they point at.
+class Diagnosed {
+public:
+  explicit Diagnosed(mlir::MLIRContext *context)
+      : stream(text), handler(sources, context, stream) {}
+
+  SourceMgr &sourceManager() { return sources; }
+  /// What was said; a failure that said nothing says so.
+  Error error(const Twine &otherwise) {
+    StringRef trimmed = StringRef(text).rtrim();
+    return trimmed.empty() ? userError(otherwise) : userError(trimmed);
+  }
+
+private:
+  std::string text;
+  raw_string_ostream stream;
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler;
+};
+} // namespace
+
+Expected<std::unique_ptr<Model>> Model::load(StringRef path) {
+  std::unique_ptr<Model> model(new Model(/*threads=*/true));
+  StringRef suffix = sys::path::extension(path);
+  if (suffix == ".mlir") {
+    if (Error error = model->parseFile(path))
+      return std::move(error);
+    return std::move(model);
+  }
+  if (suffix != ".yaml" && suffix != ".yml")
+    return userError("'" + path +
+                     "' is neither a spec (.yaml, .yml) nor IR (.mlir)");
+  spec::Diagnostics diags;
+  auto spec = spec::parseSpecFile(path.str(), diags);
+  if (Error error = model->importFrom(std::move(spec), diags))
+    return std::move(error);
+  return std::move(model);
+}
+
+Error Model::importFrom(std::optional<spec::Spec> spec,
+                        const spec::Diagnostics &diags) {
+  if (!spec)
+    return userError(StringRef(diags.str()).rtrim());
+  Diagnosed diagnosed(context.get());
+  source = std::move(spec);
+  op = importSpec(*context, *source);
+  return op ? Error::success()
+            : diagnosed.error("'" + source->file + "' cannot be imported");
+}
+
+Expected<std::unique_ptr<Model>> Model::fromSpec(StringRef text, StringRef name,
+                                                 bool threads) {
+  std::unique_ptr<Model> model(new Model(threads));
+  spec::Diagnostics diags;
+  auto spec = spec::parseSpec(std::string_view(text.data(), text.size()),
+                              name.str(), diags);
+  if (Error error = model->importFrom(std::move(spec), diags))
+    return std::move(error);
+  return std::move(model);
+}
+
+Error Model::parseFile(StringRef path) {
+  Diagnosed diagnosed(context.get());
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!buffer)
+    return userError("cannot read '" + path +
+                     "': " + buffer.getError().message());
+  diagnosed.sourceManager().AddNewSourceBuffer(std::move(*buffer), SMLoc());
+  op = mlir::parseSourceFile<mlir::ModuleOp>(diagnosed.sourceManager(),
+                                             context.get());
+  return op ? Error::success()
+            : diagnosed.error("'" + path + "' cannot be parsed");
+}
+
+Error Model::compile(const CompileOptions &options, StringRef output) {
+  Diagnosed diagnosed(context.get());
+  mlir::OwningOpRef<mlir::ModuleOp> copy(op->clone());
+  if (succeeded(compileModule(*copy, options, output)))
+    return Error::success();
+  return diagnosed.error("the compile fails without a reason");
+}
+
+//===----------------------------------------------------------------------===//
+// TemporaryFolder
+//===----------------------------------------------------------------------===//
+
+Expected<TemporaryFolder> TemporaryFolder::create() {
+  SmallString<128> path;
+  if (std::error_code error = sys::fs::createUniqueDirectory("kvc", path))
+    return userError("cannot make a temporary folder: " + error.message());
+  TemporaryFolder folder;
+  folder.path = std::string(path);
+  return std::move(folder);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  if (!path.empty())
+    sys::fs::remove_directories(path);
+}
+
+std::string TemporaryFolder::file(StringRef name) const {
+  return path + "/" + name.str();
+}
+
+} // namespace kvc::harness

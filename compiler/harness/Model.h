@@ -1,0 +1,68 @@
+//===- Model.h - what the user names: a spec or IR --------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_COMPILER_HARNESS_MODEL_H
+#define KVC_COMPILER_HARNESS_MODEL_H
+
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/spec/Parser.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace kvc::harness {
+
+/// A spec (.yaml, .yml) or IR at any stage (.mlir), read. Errors carry all
+/// diagnostics, as text that points into the file.
+class Model {
+public:
+  static llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef path);
+  /// `text` is a spec; `name` is what diagnostics call its file. Without
+  /// `threads` the context starts none, which many small models want.
+  static llvm::Expected<std::unique_ptr<Model>>
+  fromSpec(llvm::StringRef text, llvm::StringRef name, bool threads = true);
+
+  mlir::ModuleOp module() { return *op; }
+  /// The spec that it came from; null for IR. A spec that was accepted and
+  /// does not compile is no fault of the user's.
+  const spec::Spec *getSpec() const { return source ? &*source : nullptr; }
+
+  /// Compiles a copy.
+  llvm::Error compile(const CompileOptions &options, llvm::StringRef output);
+
+private:
+  explicit Model(bool threads);
+  llvm::Error importFrom(std::optional<spec::Spec> spec,
+                         const spec::Diagnostics &diags);
+  llvm::Error parseFile(llvm::StringRef path);
+
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> op;
+  std::optional<spec::Spec> source;
+};
+
+/// A folder of its own for files that nobody wants to keep.
+class TemporaryFolder {
+public:
+  static llvm::Expected<TemporaryFolder> create();
+  TemporaryFolder(TemporaryFolder &&other) : path(std::move(other.path)) {
+    other.path.clear();
+  }
+  ~TemporaryFolder();
+
+  std::string file(llvm::StringRef name) const;
+
+private:
+  TemporaryFolder() = default;
+  std::string path;
+};
+
+} // namespace kvc::harness
+
+#endif // KVC_COMPILER_HARNESS_MODEL_H

@@ -1,0 +1,30 @@
+//===- Tolerance.cpp - how far a library may lie from the reference -------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kvc::harness {
+
+Tolerance::Tolerance(const reference::Attended &row, int64_t head,
+                     int64_t headDim, Element io)
+    : logits(2e-5 + 0x1p-24 * (4 + std::sqrt(static_cast<double>(headDim))) *
+                        row.magnitude[head]),
+      relativeTo(std::max(row.weighted[head], 0x1p-80 * row.largest[head])),
+      io(io) {}
+
+double Tolerance::out(double want) const {
+  return logits * relativeTo + halfUlp(io, want);
+}
+
+double Tolerance::lse(double want) const {
+  return logits + 0x1p-22 * std::fabs(want);
+}
+
+} // namespace kvc::harness

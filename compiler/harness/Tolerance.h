@@ -1,0 +1,58 @@
+//===- Tolerance.h - how far a library may lie from the reference *- C++
+//-*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The bound of f32 arithmetic over what is stored, at any length.
+//
+// Logits. With u = 2^-24 and A = |scale| * max_t sum_d |q_d * k_td|, a dot
+// product of n terms whose sums go over lanes and in no fixed order errs by
+// about sqrt(n) * u * A; rotating the query in f32 (angles rounded to f32, two
+// products, a sum), the scale and the decoding of a code add four roundings of
+// like size: (4 + sqrt(head_dim)) * u * A in a logit, absolutely.
+//
+// Out. An error e in the logits moves each weight by a factor exp(+-e); exp in
+// f32, the sums of weights and values, whose terms are at most as large as
+// sum_t w_t * |v_t|, and the division are what 2e-5 is for. All is relative
+// to the row's largest sum_t w_t * |v_t|; where that vanishes beside the
+// values themselves, to 2^-80 * max |v|: a weight below that may be lost.
+// Half a unit in the last place of io comes on top.
+//
+// Lse. The logarithm of the sum moves by as much as the logits do, and is
+// rounded itself: 2^-22 * |lse|.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_COMPILER_HARNESS_TOLERANCE_H
+#define KVC_COMPILER_HARNESS_TOLERANCE_H
+
+#include "compiler/harness/Elements.h"
+#include "compiler/reference/Attention.h"
+
+namespace kvc::harness {
+
+/// The bound of one row (one head's output).
+class Tolerance {
+public:
+  Tolerance(const reference::Attended &row, int64_t head, int64_t headDim,
+            Element io);
+
+  /// Of an element of out that should be `want`.
+  double out(double want) const;
+  /// Of the lse, whose right value is `want`.
+  double lse(double want) const;
+  /// What errors of this row are relative to.
+  double unit() const { return relativeTo; }
+
+private:
+  double logits; ///< 2e-5 + 2^-24 * (4 + sqrt(head_dim)) * A
+  double relativeTo;
+  Element io;
+};
+
+} // namespace kvc::harness
+
+#endif // KVC_COMPILER_HARNESS_TOLERANCE_H

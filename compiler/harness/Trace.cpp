@@ -1,0 +1,146 @@
+//===- Trace.cpp - recorded queries, keys and values ----------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Trace.h"
+
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Safetensors.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+static ArrayRef<float> rowOf(ArrayRef<float> values, int64_t row,
+                             int64_t width) {
+  return values.slice(row * width, width);
+}
+
+ArrayRef<float> LayerTrace::queryAt(int64_t token) const {
+  return rowOf(q, token - start, shape.heads * shape.headDim);
+}
+ArrayRef<float> LayerTrace::keyAt(int64_t token) const {
+  return k.empty() ? ArrayRef<float>()
+                   : rowOf(k, token, shape.kvHeads * shape.headDim);
+}
+ArrayRef<float> LayerTrace::valueAt(int64_t token) const {
+  return v.empty() ? ArrayRef<float>()
+                   : rowOf(v, token, shape.kvHeads * shape.valueDim);
+}
+
+namespace {
+/// Reads the tensors of one trace.
+class Reader {
+public:
+  Reader(const SafetensorsFile &file, Element io) : file(file), io(io) {}
+  Expected<Trace> run(ArrayRef<LayerShape> layers);
+
+private:
+  /// Tensor `name` as [rows, heads, dim] of any number of rows.
+  Expected<std::vector<float>> read(const std::string &name, int64_t heads,
+                                    int64_t dim, int64_t &rows);
+  Error readLayer(int64_t number, LayerTrace &layer);
+  Error checkTokens(const std::string &name, int64_t rows);
+
+  const SafetensorsFile &file;
+  Element io;
+  int64_t tokens = -1;
+};
+} // namespace
+
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  return "[" +
+         join(map_range(shape, [](int64_t x) { return std::to_string(x); }),
+              ", ") +
+         "]";
+}
+
+Expected<std::vector<float>> Reader::read(const std::string &name,
+                                          int64_t heads, int64_t dim,
+                                          int64_t &rows) {
+  const Tensor *tensor = file.find(name);
+  if (!tensor)
+    return userError("'" + file.path() + "' has no tensor '" + name + "'");
+  if (!tensor->element || *tensor->element == Element::I64)
+    return userError("'" + file.path() + "': tensor '" + name + "' is " +
+                     tensor->dtype + "; a trace is F32, F16 or BF16");
+  if (tensor->shape.size() != 3 || tensor->shape[1] != heads ||
+      tensor->shape[2] != dim)
+    return userError("'" + file.path() + "': tensor '" + name + "' is " +
+                     shapeText(tensor->shape) + ", the model wants [tokens, " +
+                     Twine(heads) + ", " + Twine(dim) + "]");
+  rows = tensor->shape[0];
+  std::vector<float> values =
+      widen(*tensor->element, tensor->bytes.data(), tensor->elements());
+  roundTo(io, values);
+  return values;
+}
+
+Error Reader::checkTokens(const std::string &name, int64_t rows) {
+  if (tokens < 0)
+    tokens = rows;
+  if (rows == tokens)
+    return Error::success();
+  return userError("'" + file.path() + "': tensor '" + name + "' has " +
+                   Twine(rows) + " tokens, those before it have " +
+                   Twine(tokens));
+}
+
+Error Reader::readLayer(int64_t number, LayerTrace &layer) {
+  const LayerShape &shape = layer.shape;
+  const std::string prefix = "layers." + std::to_string(number) + ".";
+  auto q = read(prefix + "q", shape.heads, shape.headDim, layer.rows);
+  if (!q)
+    return q.takeError();
+  layer.q = std::move(*q);
+  if (shape.owner != number) {
+    // An owner is an earlier layer, so the tokens are known by now.
+    if (layer.rows > tokens)
+      return userError("'" + file.path() + "': tensor '" + prefix + "q' has " +
+                       Twine(layer.rows) + " rows, its owner has " +
+                       Twine(tokens));
+    layer.start = tokens - layer.rows;
+    return Error::success();
+  }
+  if (Error error = checkTokens(prefix + "q", layer.rows))
+    return error;
+  int64_t rows = 0;
+  auto k = read(prefix + "k", shape.kvHeads, shape.headDim, rows);
+  if (!k)
+    return k.takeError();
+  layer.k = std::move(*k);
+  if (Error error = checkTokens(prefix + "k", rows))
+    return error;
+  auto v = read(prefix + "v", shape.kvHeads, shape.valueDim, rows);
+  if (!v)
+    return v.takeError();
+  layer.v = std::move(*v);
+  return checkTokens(prefix + "v", rows);
+}
+
+Expected<Trace> Reader::run(ArrayRef<LayerShape> layers) {
+  Trace trace;
+  for (auto [number, shape] : enumerate(layers)) {
+    LayerTrace &layer = trace.layers.emplace_back();
+    layer.shape = shape;
+    if (Error error = readLayer(static_cast<int64_t>(number), layer))
+      return std::move(error);
+  }
+  trace.tokens = std::max<int64_t>(0, tokens);
+  return trace;
+}
+
+Expected<Trace> readTrace(StringRef path, ArrayRef<LayerShape> layers,
+                          Element io) {
+  auto file = SafetensorsFile::open(path);
+  if (!file)
+    return file.takeError();
+  return Reader(*file, io).run(layers);
+}
+
+} // namespace kvc::harness

@@ -1,0 +1,238 @@
+//===- Verify.cpp - kvc verify: a library against the reference -----------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Verify.h"
+
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Progress.h"
+#include "compiler/harness/Trace.h"
+#include "compiler/harness/VerifyInputs.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+static bool isText(StringRef path) {
+  StringRef suffix = sys::path::extension(path);
+  return suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
+}
+
+Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
+  Subject subject;
+  std::string library = options.subject;
+  if (isText(options.subject)) {
+    auto model = Model::load(options.subject);
+    if (!model)
+      return model.takeError();
+    auto folder = TemporaryFolder::create();
+    if (!folder)
+      return folder.takeError();
+    subject.folder = std::make_unique<TemporaryFolder>(std::move(*folder));
+    subject.model = std::move(*model);
+    library = subject.folder->file("library.so");
+    CompileOptions compile;
+    compile.target = options.target;
+    if (Error error = subject.model->compile(compile, library)) {
+      ourFault = subject.model->getSpec() != nullptr;
+      return std::move(error);
+    }
+  }
+  auto opened = LoadedLibrary::open(library);
+  if (!opened)
+    return opened.takeError();
+  subject.library = std::make_unique<LoadedLibrary>(std::move(*opened));
+  if (!options.against.empty()) {
+    auto model = Model::load(options.against);
+    if (!model)
+      return model.takeError();
+    subject.model = std::move(*model);
+  }
+  if (subject.model)
+    return std::move(subject);
+  StringRef spec = subject.library->info().spec;
+  if (spec.empty())
+    return userError("'" + options.subject +
+                     "' carries no spec; say with --spec what it is to be "
+                     "held against");
+  auto model = Model::fromSpec(spec, options.subject + " (its spec)");
+  if (!model)
+    return model.takeError();
+  subject.model = std::move(*model);
+  return std::move(subject);
+}
+
+namespace {
+/// Where the tokens of a check come from.
+using Source =
+    function_ref<std::optional<TokenInput>(int64_t layer, int64_t token)>;
+
+/// Checks one library, kind by kind of input.
+class Verifier {
+public:
+  Verifier(const Subject &subject, raw_ostream &os)
+      : library(*subject.library), module(subject.model->module()), os(os) {}
+
+  void printTitle();
+  Error checkKind(InputKind kind);
+  Error checkTrace(StringRef path);
+  bool allRight() const { return right; }
+
+private:
+  struct Check {
+    std::string name;
+    int64_t first = 0;
+    bool distinctOnly = false; ///< one layer of each kernel will do
+    bool errors = false;       ///< also calls that must be refused
+  };
+  Error run(const Check &check, ArrayRef<LayerSchedule> schedules,
+            Comparison &comparison, Source source);
+  bool runLayer(const Check &check, const LayerSchedule &schedule,
+                Comparison &comparison, int64_t layer, int64_t token,
+                const TokenInput &input);
+  bool finish(const Check &check, ArrayRef<LayerSchedule> schedules,
+              Comparison &comparison, Source source);
+  void print(const Check &check, int64_t tokens, const Comparison &comparison);
+
+  const LoadedLibrary &library;
+  mlir::ModuleOp module;
+  raw_ostream &os;
+  Progress progress;
+  bool right = true;
+};
+} // namespace
+
+void Verifier::printTitle() {
+  os << formatv("{0}: {1} layers, {2} kernels, {3}\n", library.info().name,
+                library.info().layers, library.info().kernels,
+                library.info().target);
+  os << formatv("{0,-18}{1,8}{2,9}{3,9}{4,12}{5,12}{6,12}\n", "input", "tokens",
+                "rows", "stored", "out/bound", "lse/bound", "error");
+}
+
+void Verifier::print(const Check &check, int64_t tokens,
+                     const Comparison &comparison) {
+  progress.clear();
+  const Worst &worst = comparison.worst();
+  os << formatv("{0,-18}{1,8}{2,9}{3,9}{4,12:f4}{5,12:f4}{6,12:e2}\n",
+                check.name, tokens, worst.rows, worst.stores, worst.out,
+                worst.lse, worst.relative);
+  if (comparison.miss().empty())
+    return;
+  right = false;
+  os << "  miss: " << comparison.miss() << "\n";
+}
+
+/// One token of one layer; calls that are refused come before the token that
+/// they would be.
+bool Verifier::runLayer(const Check &check, const LayerSchedule &schedule,
+                        Comparison &comparison, int64_t layer, int64_t token,
+                        const TokenInput &input) {
+  const int64_t length = schedule.length;
+  const bool errors = check.errors && (token == 0 || token == length / 2 ||
+                                       token == length - 1);
+  // A reader of nothing has no order to break yet.
+  if (errors && !comparison.compareErrors(layer, input))
+    return false;
+  if (!comparison.step(layer, input, schedule.compares(token + 1)))
+    return false;
+  return !schedule.marked(token + 1) || comparison.compareStored(layer);
+}
+
+bool Verifier::finish(const Check &check, ArrayRef<LayerSchedule> schedules,
+                      Comparison &comparison, Source source) {
+  if (!check.errors)
+    return true;
+  for (auto [layer, schedule] : enumerate(schedules))
+    if (auto input = source(static_cast<int64_t>(layer), schedule.length))
+      if (!comparison.compareFull(static_cast<int64_t>(layer), *input))
+        return false;
+  return true;
+}
+
+Error Verifier::run(const Check &check, ArrayRef<LayerSchedule> schedules,
+                    Comparison &comparison, Source source) {
+  int64_t length = 0;
+  for (const LayerSchedule &schedule : schedules)
+    if (!check.distinctOnly || schedule.distinct)
+      length = std::max(length, schedule.length);
+  bool good = true;
+  for (int64_t token = 0; good && token < length; ++token) {
+    if (token % 16 == 0)
+      progress.show(check.name + ": token " + Twine(token) + " of " +
+                    Twine(length));
+    for (size_t i = 0; good && i < schedules.size(); ++i) {
+      const LayerSchedule &schedule = schedules[i];
+      const auto layer = static_cast<int64_t>(i);
+      if (token >= schedule.length ||
+          (check.distinctOnly && !schedule.distinct))
+        continue;
+      if (auto input = source(layer, token))
+        good = runLayer(check, schedule, comparison, layer, token, *input);
+    }
+  }
+  if (good)
+    finish(check, schedules, comparison, source);
+  print(check, length, comparison);
+  return Error::success();
+}
+
+Error Verifier::checkKind(InputKind kind) {
+  Check check;
+  check.name = inputName(kind).str();
+  check.errors = kind == InputKind::Gaussian;
+  check.distinctOnly = !check.errors;
+  // Positions far from 0 enter rotation, and nothing else.
+  check.first = kind == InputKind::Outliers ? 100'000'000 : 0;
+  auto comparison = Comparison::create(library, module, check.first);
+  if (!comparison)
+    return comparison.takeError();
+  const reference::Reference &model = (*comparison)->reference();
+  return run(check, makeSchedule(model), **comparison,
+             [&](int64_t layer, int64_t token) {
+               return std::optional<TokenInput>(makeInput(
+                   kind, /*seed=*/1, layer, token, library.layers()[layer],
+                   model.stores(layer), library.io()));
+             });
+}
+
+Error Verifier::checkTrace(StringRef path) {
+  auto trace = readTrace(path, library.layers(), library.io());
+  if (!trace)
+    return trace.takeError();
+  Check check;
+  check.name = "recorded";
+  auto comparison = Comparison::create(library, module, 0);
+  if (!comparison)
+    return comparison.takeError();
+  return run(check, makeSchedule((*comparison)->reference(), trace->tokens),
+             **comparison,
+             [&](int64_t layer, int64_t token) -> std::optional<TokenInput> {
+               const LayerTrace &input = trace->layers[layer];
+               if (!input.has(token))
+                 return std::nullopt;
+               return TokenInput{input.queryAt(token).vec(),
+                                 input.keyAt(token).vec(),
+                                 input.valueAt(token).vec()};
+             });
+}
+
+Expected<bool> verify(const Subject &subject, StringRef trace,
+                      raw_ostream &os) {
+  Verifier verifier(subject, os);
+  verifier.printTitle();
+  for (InputKind kind : allInputKinds())
+    if (Error error = verifier.checkKind(kind))
+      return std::move(error);
+  if (!trace.empty())
+    if (Error error = verifier.checkTrace(trace))
+      return std::move(error);
+  return verifier.allRight();
+}
+
+} // namespace kvc::harness

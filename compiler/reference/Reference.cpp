@@ -1,0 +1,111 @@
+//===- Reference.cpp - fp64 interpreter of the cache level ----------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/reference/Reference.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kvc::reference {
+
+static llvm::Error refuse(const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
+/// The body that does the layer's step: its own, or that of its `kv.step`.
+static llvm::Expected<Block *> findBody(kv::LayerOp layer) {
+  Region *region = &layer.getBody();
+  if (auto name = layer.getStep()) {
+    auto model = layer->getParentOfType<ModuleOp>();
+    auto step = model.lookupSymbol<kv::StepOp>(*name);
+    if (!step)
+      return refuse("layer " + layer.getSymName() + " names the step " + *name +
+                    ", which is not there");
+    region = &step.getBody();
+  }
+  if (region->empty())
+    return refuse("layer " + layer.getSymName() +
+                  " has no body at the cache level");
+  for (Operation &op : region->front())
+    if (!isa<kv::AppendOp, kv::EvictOp, kv::CodeOp, kv::AttendOp, kv::YieldOp>(
+            op))
+      return refuse("layer " + layer.getSymName() + " does " +
+                    op.getName().getStringRef() +
+                    ", which is not of the cache level");
+  return &region->front();
+}
+
+llvm::Expected<std::unique_ptr<Reference>>
+Reference::create(ModuleOp module, int64_t firstPosition) {
+  auto models = module.getOps<kv::ModelOp>();
+  if (!llvm::hasSingleElement(models))
+    return refuse("the module has not one kv.model");
+  auto reference = std::make_unique<Reference>();
+  for (auto [number, layer] : llvm::enumerate((*models.begin()).getLayers())) {
+    llvm::Expected<Block *> body = findBody(layer);
+    if (!body)
+      return body.takeError();
+    const int64_t self = static_cast<int64_t>(number);
+    Layer entry{layer.getPolicy(),
+                layer.getShape(),
+                layer.getPolicy().getDepth().getOwner(self),
+                *body,
+                nullptr,
+                0};
+    if (entry.owner == self)
+      entry.store =
+          std::make_unique<Store>(entry.policy, entry.shape, firstPosition);
+    reference->table.push_back(std::move(entry));
+  }
+  return reference;
+}
+
+int64_t Reference::seen(int64_t layer) const {
+  return stores(layer) ? store(layer).seen() : table[layer].queried;
+}
+
+Attended Reference::decode(int64_t number, const Input &input, bool attention) {
+  Layer &layer = table[number];
+  Store &store = *table[layer.owner].store;
+  const bool owns = layer.owner == number;
+  const int64_t position =
+      store.firstPosition() + store.seen() - (owns ? 0 : 1);
+  // The body's arguments: the cache, q, and k and v where the layer stores.
+  const std::array<llvm::ArrayRef<float>, 4> arguments = {
+      llvm::ArrayRef<float>(), input.q, input.k, input.v};
+  auto argument = [&](Value value) {
+    return arguments[cast<BlockArgument>(value).getArgNumber()];
+  };
+  llvm::SmallDenseMap<Value, Attended> results;
+  Attended yielded;
+  // The verifier has seen to it that each operation takes the newest moment of
+  // the cache, so one store is all of them.
+  for (Operation &op : *layer.body)
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case([&](kv::AppendOp append) {
+          store.append(argument(append.getK()), argument(append.getV()));
+        })
+        .Case([&](kv::EvictOp) { store.evict(); })
+        .Case([&](kv::CodeOp) { store.code(); })
+        .Case([&](kv::AttendOp attend) {
+          if (attention)
+            results[attend.getOut()] =
+                reference::attend(store, layer.policy, layer.shape, position,
+                                  argument(attend.getQ()));
+        })
+        .Case([&](kv::YieldOp yield) {
+          for (Value value : yield.getValues())
+            if (auto found = results.find(value); found != results.end())
+              yielded = std::move(found->second);
+        });
+  if (!owns)
+    layer.queried = store.seen();
+  return yielded;
+}
+
+} // namespace kvc::reference

@@ -1,0 +1,70 @@
+//===- Reference.h - fp64 interpreter of the cache level --------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the bodies of `kv.layer` as they stand: a body that does something else
+// gives something else. It knows the axes' definitions alone, nothing of how
+// they are lowered, and is what generated code is held against.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_COMPILER_REFERENCE_REFERENCE_H
+#define KVC_COMPILER_REFERENCE_REFERENCE_H
+
+#include "compiler/reference/Attention.h"
+#include "compiler/reference/BytePlan.h"
+#include "dialect/KVOps.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+
+namespace kvc::reference {
+
+/// One token's input of one layer, before rotation; a reader takes q alone.
+struct Input {
+  llvm::ArrayRef<float> q, k, v;
+};
+
+/// All layers of one model with their caches, for one sequence.
+class Reference {
+public:
+  /// Of the one `kv.model` in `module`, which must stay as it is while this
+  /// lives. An error where a layer has no body or one that cannot be run.
+  static llvm::Expected<std::unique_ptr<Reference>>
+  create(mlir::ModuleOp module, int64_t firstPosition = 0);
+
+  int64_t layers() const { return static_cast<int64_t>(table.size()); }
+  kv::PolicyAttr policy(int64_t layer) const { return table[layer].policy; }
+  kv::ShapeAttr shape(int64_t layer) const { return table[layer].shape; }
+  int64_t owner(int64_t layer) const { return table[layer].owner; }
+  bool stores(int64_t layer) const { return owner(layer) == layer; }
+
+  /// The cache that `layer` attends to.
+  const Store &store(int64_t layer) const { return *table[owner(layer)].store; }
+  /// A reader: up to and with its last query.
+  int64_t seen(int64_t layer) const;
+
+  /// One decode step of one layer, at the position that comes next (a reader:
+  /// at its owner's newest). Without `attention` the step is the same, but
+  /// its result is left out, which costs far less.
+  Attended decode(int64_t layer, const Input &input, bool attention = true);
+
+private:
+  struct Layer {
+    kv::PolicyAttr policy;
+    kv::ShapeAttr shape;
+    int64_t owner;
+    mlir::Block *body;
+    std::unique_ptr<Store> store; ///< an owner's
+    int64_t queried = 0;          ///< a reader's seen
+  };
+
+  std::vector<Layer> table;
+};
+
+} // namespace kvc::reference
+
+#endif // KVC_COMPILER_REFERENCE_REFERENCE_H

@@ -1,0 +1,139 @@
+//===- Store.cpp - what a layer keeps of one sequence ---------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/reference/Store.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+
+namespace kvc::reference {
+
+static size_t number(kv::Plane plane) { return static_cast<size_t>(plane); }
+
+/// Rotates the heads of `k` at `index` in f32: one rounding an operation,
+/// which the volatile products see to where the compiler would fuse.
+static void rotateKey(MutableArrayRef<float> k, int64_t dim, int64_t index,
+                      kv::PositionAttrInterface position,
+                      ArrayRef<double> frequencies) {
+  for (auto [pair, frequency] : enumerate(frequencies)) {
+    const double angle = static_cast<double>(index) * frequency;
+    const float c = static_cast<float>(std::cos(angle) * position.getFactor());
+    const float s = static_cast<float>(std::sin(angle) * position.getFactor());
+    auto [a, b] = position.getPairDims(static_cast<int64_t>(pair));
+    for (float *head = k.begin(); head != k.end(); head += dim) {
+      const float x0 = head[a], x1 = head[b];
+      volatile float x0c = x0 * c, x1s = x1 * s, x0s = x0 * s, x1c = x1 * c;
+      head[a] = x0c - x1s;
+      head[b] = x0s + x1c;
+    }
+  }
+}
+
+Store::Store(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t firstPosition)
+    : thePolicy(policy), theShape(shape), first(firstPosition) {
+  auto position = policy.getPosition();
+  if (position.getPairs() > 0) {
+    auto list = position.getFrequencies();
+    frequencies.assign(list.begin(), list.end());
+  }
+}
+
+void Store::append(ArrayRef<float> k, ArrayRef<float> v) {
+  SmallVector<float> rotated(k);
+  rotateKey(rotated, theShape.getHeadDim(), first + length,
+            thePolicy.getPosition(), frequencies);
+  Token &token = tokens.emplace_back();
+  token.index = length;
+  keep(token.planes[number(kv::Plane::Keys)], kv::Plane::Keys, rotated);
+  keep(token.planes[number(kv::Plane::Values)], kv::Plane::Values, v);
+  ++length;
+}
+
+/// Writes the newest token's values in the form that they are appended in.
+void Store::keep(PlaneToken &token, kv::Plane plane, ArrayRef<float> values) {
+  auto precision = thePolicy.getPlane(plane);
+  auto encoding = length < thePolicy.getTime().getSinks() ? thePolicy.getSinks(plane)
+                  : precision.keepsOriginals() ? thePolicy.getResidual()
+                                               : precision;
+  kv::CodedBlock block = encoding.encode(values);
+  saturations += block.saturated;
+  for (uint32_t code : block.codes) {
+    token.exact.push_back(encoding.decode(code, block.pair));
+    token.read.push_back(encoding.read(code, block.pair));
+  }
+}
+
+void Store::evict() {
+  auto time = thePolicy.getTime();
+  std::erase_if(tokens, [&](const Token &token) {
+    return !time.isLive(token.index, length);
+  });
+}
+
+void Store::code() {
+  codePlane(kv::Plane::Keys);
+  codePlane(kv::Plane::Values);
+}
+
+/// Codes the tokens of one plane between the old border and the new one, block
+/// by block: blocks are counted from the first token that is no sink.
+void Store::codePlane(kv::Plane plane) {
+  auto precision = thePolicy.getPlane(plane);
+  if (!precision.keepsOriginals())
+    return;
+  const int64_t sinks = thePolicy.getTime().getSinks();
+  const int64_t dim = theShape.getDim(plane);
+  const int64_t begin = coded[number(plane)];
+  const int64_t end =
+      precision.codedTokens(std::max<int64_t>(0, length - sinks));
+  if (end <= begin)
+    return;
+  coded[number(plane)] = end;
+  const kv::ScaleBlock shape =
+      precision.getBlock(dim).value_or(kv::ScaleBlock{1, dim});
+
+  auto at = std::lower_bound(
+      tokens.begin(), tokens.end(), sinks + begin,
+      [](const Token &token, int64_t index) { return token.index < index; });
+  while (at != tokens.end() && at->index < sinks + end) {
+    const int64_t blockNumber = (at->index - sinks) / shape.tokens;
+    SmallVector<Token *> block;
+    for (; at != tokens.end() && at->index < sinks + end &&
+           (at->index - sinks) / shape.tokens == blockNumber;
+         ++at)
+      block.push_back(&*at);
+    for (int64_t head = 0; head < theShape.getKvHeads(); ++head)
+      for (int64_t c = 0; c < dim; c += shape.channels)
+        codeBlock(precision, plane, block, head * dim + c,
+                  head * dim + std::min(dim, c + shape.channels));
+  }
+}
+
+/// Codes the values [begin, end) of the tokens of one block together.
+void Store::codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
+                      ArrayRef<Token *> block, int64_t begin, int64_t end) {
+  SmallVector<float> values;
+  for (Token *token : block) {
+    const auto &read = token->planes[number(plane)].read;
+    values.append(read.begin() + begin, read.begin() + end);
+  }
+  kv::CodedBlock coded = precision.encode(values);
+  saturations += coded.saturated;
+  const uint32_t *code = coded.codes.begin();
+  for (Token *token : block) {
+    PlaneToken &kept = token->planes[number(plane)];
+    for (int64_t i = begin; i < end; ++i, ++code) {
+      kept.exact[i] = precision.decode(*code, coded.pair);
+      kept.read[i] = precision.read(*code, coded.pair);
+    }
+    kept.coded = true;
+  }
+}
+
+} // namespace kvc::reference

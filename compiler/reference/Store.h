@@ -1,0 +1,80 @@
+//===- Store.h - what a layer keeps of one sequence -------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The definition of what is stored, token by token and value by value, bit for
+// bit. Nothing here knows of pages, streams or kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_COMPILER_REFERENCE_STORE_H
+#define KVC_COMPILER_REFERENCE_STORE_H
+
+#include "dialect/KVAttributes.h"
+
+#include <array>
+#include <deque>
+#include <vector>
+
+namespace kvc::reference {
+
+/// One token of one plane: [kv_heads, dim], dense.
+struct PlaneToken {
+  std::vector<double> exact; ///< what is stored, code * scale + zero exactly
+  std::vector<float> read;   ///< the same as `read` gives it
+  bool coded = false;        ///< made into codes after it was appended
+};
+
+/// A stored token. Tokens are counted from 0, first position excluded.
+struct Token {
+  int64_t index = 0;
+  std::array<PlaneToken, 2> planes; ///< by kv::Plane
+};
+
+/// An owner's cache for one sequence.
+class Store {
+public:
+  Store(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t firstPosition);
+
+  /// Rotates `k` ([kv_heads, head_dim]) at the next position and keeps it with
+  /// `v` ([kv_heads, value_dim]), each rounded once to the type it is kept in.
+  void append(llvm::ArrayRef<float> k, llvm::ArrayRef<float> v);
+  /// Forgets the tokens that the time policy no longer stores.
+  void evict();
+  /// Codes the tokens that are due, in both planes.
+  void code();
+
+  int64_t seen() const { return length; }
+  int64_t stored() const { return static_cast<int64_t>(tokens.size()); }
+  int64_t evicted() const { return length - stored(); }
+  /// Scales, zeros and floats so far that met their type's limit.
+  int64_t saturated() const { return saturations; }
+  int64_t firstPosition() const { return first; }
+
+  kv::PolicyAttr policy() const { return thePolicy; }
+  kv::ShapeAttr shape() const { return theShape; }
+  /// The stored tokens in ascending position.
+  const std::deque<Token> &getTokens() const { return tokens; }
+
+private:
+  void keep(PlaneToken &token, kv::Plane plane, llvm::ArrayRef<float> values);
+  void codePlane(kv::Plane plane);
+  void codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
+                 llvm::ArrayRef<Token *> block, int64_t begin, int64_t end);
+
+  kv::PolicyAttr thePolicy;
+  kv::ShapeAttr theShape;
+  std::vector<double> frequencies; ///< of the rotation, read once
+  int64_t first;
+  int64_t length = 0;
+  int64_t saturations = 0;
+  std::array<int64_t, 2> coded = {0, 0}; ///< of the tokens beyond the sinks
+  std::deque<Token> tokens;
+};
+
+} // namespace kvc::reference
+
+#endif // KVC_COMPILER_REFERENCE_STORE_H

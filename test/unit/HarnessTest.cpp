@@ -1,0 +1,124 @@
+//===- HarnessTest.cpp - random specs, traces, what a check plans ---------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Coverage.h"
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Model.h"
+#include "compiler/harness/RandomModel.h"
+#include "compiler/harness/Safetensors.h"
+#include "compiler/harness/Tolerance.h"
+#include "compiler/harness/Trace.h"
+#include "compiler/harness/VerifyInputs.h"
+#include "test/unit/Check.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cmath>
+
+using namespace kvc;
+using namespace kvc::harness;
+using namespace llvm;
+
+/// Every random spec is one that kvc takes, the same number gives the same
+/// spec, and 81 of them meet every combination, whatever the seed.
+static void testRandomSpecs() {
+  for (uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{12345}}) {
+    Coverage coverage;
+    for (int64_t number = 0; number < 81; ++number) {
+      const std::string text = makeRandomSpec(seed, number);
+      CHECK(text == makeRandomSpec(seed, number));
+      auto model = Model::fromSpec(text, "random", /*threads=*/false);
+      if (!CHECK(bool(model))) {
+        std::printf("%s%s\n", text.c_str(),
+                    toString(model.takeError()).c_str());
+        continue;
+      }
+      coverage.count(*(*model)->getSpec());
+    }
+    CHECK(coverage.empty() == 0);
+  }
+}
+
+/// A check goes past a layer's borders and looks at both sides of each.
+static void testSchedule() {
+  const char *text = "kvc: 1\nname: a\n"
+                     "model: {layers: 3, heads: 2, head_dim: 4}\n"
+                     "cache: {keys: {bits: 4, per: channel, group: 5, flush: "
+                     "10}, sink: 3, window: 50}\n"
+                     "layers:\n  - {at: 2, window: all, context: 30}\n";
+  auto model = Model::fromSpec(text, "schedule", /*threads=*/false);
+  if (!CHECK(bool(model)))
+    return consumeError(model.takeError());
+  auto reference = reference::Reference::create((*model)->module());
+  if (!CHECK(bool(reference)))
+    return consumeError(reference.takeError());
+  auto schedules = makeSchedule(**reference);
+  CHECK(schedules.size() == 3);
+  CHECK(schedules[0].distinct && !schedules[1].distinct &&
+        schedules[2].distinct);
+  CHECK(schedules[0].length > 3 + 50 + 20 && schedules[1].length == 80);
+  CHECK(schedules[2].length == 30); // the context
+  for (int64_t seen : {2, 3, 4, 12, 13, 14, 53, 54, 55})
+    CHECK(schedules[0].marked(seen));
+  CHECK(schedules[0].marked(schedules[0].length));
+}
+
+static void testTolerance() {
+  reference::Attended row;
+  row.magnitude = {16};
+  row.weighted = {2};
+  row.largest = {8};
+  Tolerance tolerance(row, 0, 64, Element::F32);
+  const double logits = 2e-5 + 0x1p-24 * 12 * 16;
+  CHECK(std::fabs(tolerance.out(1.0) - (2 * logits + 0x1p-24)) < 1e-15);
+  CHECK(std::fabs(tolerance.lse(-4) - (logits + 0x1p-20)) < 1e-15);
+  row.weighted = {0};
+  CHECK(Tolerance(row, 0, 64, Element::F32).unit() == 0x1p-77);
+}
+
+/// A reader with fewer rows has the last ones; wrong shapes name the tensor.
+static void testTrace() {
+  SmallString<128> path;
+  sys::fs::createUniquePath("trace-%%%%%%.safetensors", path, true);
+  SafetensorsWriter writer;
+  writer.addF32("layers.0.q", {3, 2, 1}, {1, 2, 3, 4, 5, 6});
+  writer.addF32("layers.0.k", {3, 1, 1}, {7, 8, 9});
+  writer.add("layers.0.v", Element::F16, {3, 1, 1},
+             narrow(Element::F16, {1, 2, 3}));
+  writer.addF32("layers.1.q", {2, 1, 1}, {10, 11});
+  writer.addI64("unrelated", {1});
+  CHECK(!writer.write(path));
+  const LayerShape owner{2, 1, 1, 1, 0}, reader{1, 1, 1, 1, 0};
+  auto trace = readTrace(path, {owner, reader}, Element::F32);
+  if (CHECK(bool(trace))) {
+    CHECK(trace->tokens == 3 && trace->layers[1].start == 1);
+    CHECK(!trace->layers[1].has(0) && trace->layers[1].queryAt(2)[0] == 11);
+    CHECK(trace->layers[0].queryAt(1)[1] == 4 &&
+          trace->layers[0].valueAt(2)[0] == 3);
+    CHECK(trace->layers[1].keyAt(2).empty());
+  } else {
+    consumeError(trace.takeError());
+  }
+  auto errorOf = [&](ArrayRef<LayerShape> layers) {
+    auto wrong = readTrace(path, layers, Element::F32);
+    return wrong ? std::string() : toString(wrong.takeError());
+  };
+  CHECK(StringRef(errorOf({LayerShape{3, 1, 1, 1, 0}}))
+            .contains("'layers.0.q' is [3, 2, 1], the model wants [tokens, 3"));
+  CHECK(StringRef(errorOf({owner, LayerShape{1, 1, 1, 1, 1}}))
+            .contains("'layers.1.q' has 2 tokens"));
+  CHECK(StringRef(errorOf({owner, reader, reader}))
+            .contains("no tensor 'layers.2.q'"));
+  sys::fs::remove(path);
+}
+
+int main() {
+  testRandomSpecs();
+  testSchedule();
+  testTolerance();
+  testTrace();
+  return kvc::test::checkResult();
+}
