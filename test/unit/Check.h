@@ -1,39 +1,53 @@
-//===- Check.h - what a unit test needs -------------------------*- C++ -*-===//
+//===- Check.h - the least that a unit test needs ---------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// CHECK and CHECK_EQ say where they fail and go on; main returns
+// checkResult().
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_TEST_UNIT_CHECK_H
 #define KVC_TEST_UNIT_CHECK_H
 
-#include <cstdio>
+#include <cstdint>
+#include <iostream>
 
 namespace kvc::test {
 
-inline int failures = 0;
+inline int64_t checks = 0;
+inline int64_t failures = 0;
 
-inline bool check(bool right, const char *what, const char *file, int line) {
-  if (!right) {
-    std::printf("%s:%d: failed: %s\n", file, line, what);
-    ++failures;
-  }
-  return right;
+inline bool check(bool good, const char *file, int line, const char *what) {
+  ++checks;
+  if (!good && ++failures <= 20)
+    std::cerr << file << ":" << line << ": " << what << "\n";
+  return good;
 }
 
-/// The exit code of a test's main.
-inline int result() {
-  if (failures)
-    std::printf("%d failed\n", failures);
-  else
-    std::printf("passed\n");
+template <typename Left, typename Right>
+bool checkEqual(const Left &left, const Right &right, const char *file,
+                int line, const char *what) {
+  bool good = check(left == right, file, line, what);
+  if (!good && failures <= 20)
+    std::cerr << "  left: " << left << "\n  right: " << right << "\n";
+  return good;
+}
+
+/// The exit status: 0 where all checks held.
+inline int checkResult() {
+  std::cout << checks << " checks, " << failures << " failures\n";
   return failures ? 1 : 0;
 }
 
 } // namespace kvc::test
 
-#define CHECK(condition)                                                       \
-  kvc::test::check(bool(condition), #condition, __FILE__, __LINE__)
+#define CHECK(...)                                                             \
+  ::kvc::test::check((__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__)
+#define CHECK_EQ(left, right)                                                  \
+  ::kvc::test::checkEqual(left, right, __FILE__, __LINE__, #left " == " #right)
 
 #endif // KVC_TEST_UNIT_CHECK_H
