@@ -48,12 +48,13 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
                                  PrecisionAttrInterface keys,
                                  PrecisionAttrInterface values,
                                  PrecisionAttrInterface residual,
-                                 PrecisionAttrInterface sinks,
+                                 PrecisionAttrInterface keySinks,
+                                 PrecisionAttrInterface valueSinks,
                                  TimeAttrInterface, PositionAttrInterface,
                                  DepthAttrInterface, ArrayAttr score) {
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"residual", residual},
-        {"sinks", sinks}})
+        {"key_sinks", keySinks}, {"value_sinks", valueSinks}})
     if (precision.keepsOriginals() || precision.getBlock(1))
       return emitError() << name << " is kept without codes, not as "
                          << precision;
@@ -65,8 +66,8 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
 }
 
 PolicyAttr PolicyAttr::getKernelForm() const {
-  return get(getContext(), getKeys(), getValues(), getResidual(), getSinks(),
-             getTime(), getPosition().getKernelForm(),
+  return get(getContext(), getKeys(), getValues(), getResidual(), getKeySinks(),
+             getValueSinks(), getTime(), getPosition().getKernelForm(),
              getDepth().getKernelForm(), getScore());
 }
 

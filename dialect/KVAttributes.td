@@ -61,14 +61,15 @@ def KV_ShapeAttr : KV_Attr<"Shape", "shape"> {
 def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
   let summary = "how a layer's cache is kept: one point on each axis";
   let description = [{
-    `residual` is the precision of tokens not yet coded, `sinks` that of sinks;
-    both are floats. `score` lists the points that a logit passes through.
+    `residual` is the precision of tokens not yet coded, `key_sinks` and
+    `value_sinks` that of sinks: without codes. `score` lists the points that a logit passes through.
   }];
   let parameters = (ins
     "PrecisionAttrInterface":$keys,
     "PrecisionAttrInterface":$values,
     "PrecisionAttrInterface":$residual,
-    "PrecisionAttrInterface":$sinks,
+    "PrecisionAttrInterface":$key_sinks,
+    "PrecisionAttrInterface":$value_sinks,
     "TimeAttrInterface":$time,
     "PositionAttrInterface":$position,
     "DepthAttrInterface":$depth,
@@ -78,6 +79,9 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
   let extraClassDeclaration = [{
     PrecisionAttrInterface getPlane(Plane plane) const {
       return plane == Plane::Keys ? getKeys() : getValues();
+    }
+    PrecisionAttrInterface getSinks(Plane plane) const {
+      return plane == Plane::Keys ? getKeySinks() : getValueSinks();
     }
     /// The same without what no kernel can feel.
     PolicyAttr getKernelForm() const;

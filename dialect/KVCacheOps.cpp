@@ -56,7 +56,8 @@ LogicalResult ModelOp::verify() {
              << owner << ", which it reads";
     PolicyAttr p = layer.getPolicy(), q = source.getPolicy();
     if (p.getKeys() != q.getKeys() || p.getValues() != q.getValues() ||
-        p.getResidual() != q.getResidual() || p.getSinks() != q.getSinks() ||
+        p.getResidual() != q.getResidual() || p.getKeySinks() != q.getKeySinks() ||
+        p.getValueSinks() != q.getValueSinks() ||
         p.getTime() != q.getTime() || p.getPosition() != q.getPosition())
       return layer.emitOpError("has another policy of its cache than layer ")
              << owner << ", which it reads";

@@ -24,6 +24,7 @@ class KV_Op<string opMnemonic, list<Trait> traits = []>
 //===----------------------------------------------------------------------===//
 
 def KV_ModelOp : KV_Op<"model", [NoTerminator, SingleBlock, IsolatedFromAbove,
+                                 SymbolTable,
                                  Symbol, NoRegionArguments]> {
   let summary = "a model's layers and their caches";
   let description = [{

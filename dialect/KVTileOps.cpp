@@ -104,6 +104,9 @@ LogicalResult ContractOp::verify() {
 }
 
 LogicalResult AccumulateOp::verify() {
+  if (getNext().getType() != getState().getType())
+    return emitOpError("gives ")
+           << getNext().getType() << " of " << getState().getType();
   return verifyContraction(*this, getPage(), getScales(), Plane::Values);
 }
 

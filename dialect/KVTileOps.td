@@ -154,8 +154,7 @@ def KV_ContractOp : KV_TileOp<"contract"> {
   let hasVerifier = 1;
 }
 
-def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments,
-                                AllTypesMatch<["state", "next"]>]> {
+def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   let summary = "add a run's values, weighed, to a softmax's accumulator";
   let description = [{
     acc = acc * rescale + sum over the run of weight times value. Without
@@ -178,7 +177,7 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments,
     `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
     (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
     `:` type($operand) `,` type($page) `,` type($state)
-    (`zeros` type($sums)^)? (`rescale` type($rescale)^)?
+    (`zeros` type($sums)^)? (`rescale` type($rescale)^)? `->` type($next)
   }];
   let hasVerifier = 1;
 }

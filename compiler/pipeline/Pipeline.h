@@ -24,10 +24,11 @@ enum class Stage {
   Tiles,   ///< tile level
   Loops,   ///< vector, scf and memref
   LLVM,    ///< the LLVM dialect
-  IR,      ///< LLVM IR of the generated code, optimised with the runtime
+  IR,      ///< LLVM IR of generated code and runtime, optimised
   Asm,     ///< assembly
   Object,  ///< object file
-  Library  ///< shared library
+  Library, ///< shared library, with its C header beside it
+  Header   ///< the C header alone
 };
 
 std::optional<Stage> parseStage(llvm::StringRef name);
@@ -41,10 +42,22 @@ struct CompileOptions {
 /// All dialects that any stage reads or writes.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
+/// The passes of each stage, one a line, as `--print-pipeline` shows them.
+std::string describePipeline(const CompileOptions &options);
+
+/// All of kvc's passes, for tools that run them by name.
+void registerPasses();
+
 /// Takes `module`, at whatever stage it is, to `options.stop` and writes
 /// `output` ("-": standard output, for text). Diagnostics go to the module's
 /// context. On failure nothing is written and an older file stays.
 llvm::LogicalResult compileModule(mlir::ModuleOp module,
+                                  const CompileOptions &options,
+                                  llvm::StringRef output);
+
+/// The same for a file of LLVM IR, as `Stage::IR` writes it.
+llvm::LogicalResult compileIRFile(mlir::MLIRContext &context,
+                                  llvm::StringRef input,
                                   const CompileOptions &options,
                                   llvm::StringRef output);
 

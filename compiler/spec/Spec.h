@@ -37,7 +37,7 @@ struct Precision {
   int64_t bits = 8;
   std::string per = "channel"; ///< "channel" or "token"
   bool groupAll = false;       ///< `group: all` (per channel only)
-  int64_t group = 0;    ///< tokens (per channel) or channels (per token) a scale
+  int64_t group = 0; ///< tokens (per channel) or channels (per token) a scale
   int64_t residual = 0; ///< newest tokens kept as originals
   int64_t flush = 1;    ///< tokens coded at a time
   FloatType scales = FloatType::F16;
@@ -48,8 +48,8 @@ struct Precision {
 struct RopeScaling {
   std::string type; ///< "linear", "ntk", "llama3", "yarn"
   double factor = 1;
-  double low = 1, high = 4;      ///< llama3
-  double originalContext = 0;    ///< llama3, yarn
+  double low = 1, high = 4;                                ///< llama3
+  double originalContext = 0;                              ///< llama3, yarn
   double betaFast = 32, betaSlow = 1, attentionFactor = 1; ///< yarn
   bool truncate = true;                                    ///< yarn
   Location at;
@@ -76,16 +76,18 @@ struct Layer {
 
   // The cache's keys.
   Precision keys, values;
-  FloatType residualType = FloatType::F32, sinkType = FloatType::F32;
+  FloatType residualType = FloatType::F32; ///< of tokens not yet coded
+  /// Of sinks, by plane: the default is the plane's own float type.
+  FloatType keySinkType = FloatType::F32, valueSinkType = FloatType::F32;
   int64_t sink = 0;
   std::optional<int64_t> window; ///< none: all
-  int64_t context = 0; ///< most tokens stored where the window is `all`
+  int64_t context = 0; ///< most tokens stored; 0 where a window bounds them
   std::string positions = "absolute"; ///< "absolute" or "cache"
   int64_t rollback = 0;
   std::string arithmetic = "f32"; ///< "f32", "i16", "i8"
 
   std::optional<int64_t> share; ///< the owner's layer, for a reader
-  Location at;                  ///< where the layer's last entry stands
+  Location at; ///< where the layer's last entry stands, else `model`
 };
 
 struct Spec {

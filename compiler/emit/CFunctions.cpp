@@ -1,0 +1,184 @@
+//===- CFunctions.cpp - cpp -----------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/emit/CFunctions.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+CFunctions::CFunctions(OpBuilder &builder, kv::StepOp step)
+    : builder(builder), step(step), loc(step.getLoc()),
+      pointer(LLVM::LLVMPointerType::get(step.getContext())),
+      i64(builder.getI64Type()),
+      none(LLVM::LLVMVoidType::get(step.getContext())) {}
+
+LLVM::LLVMFuncOp CFunctions::callee(StringRef suffix) {
+  auto module = step->getParentOfType<ModuleOp>();
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(
+      (step.getSymName() + "_" + suffix).str());
+  // Nothing outside the module calls it, so it can be inlined and dropped.
+  if (function)
+    function.setLinkage(LLVM::Linkage::Internal);
+  return function;
+}
+
+LLVM::LLVMFuncOp CFunctions::open(StringRef suffix, Type result,
+                                  ArrayRef<Type> inputs) {
+  auto module = step->getParentOfType<ModuleOp>();
+  builder.setInsertionPointToEnd(module.getBody());
+  auto type = LLVM::LLVMFunctionType::get(result, inputs);
+  auto function = LLVM::LLVMFuncOp::create(
+      builder, loc, (step.getSymName() + "_c_" + suffix).str(), type,
+      LLVM::Linkage::Internal);
+  builder.setInsertionPointToStart(function.addEntryBlock(builder));
+  return function;
+}
+
+Value CFunctions::integer(int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, i64, value);
+}
+
+Value CFunctions::element(Value array, int64_t index, Type type) {
+  Value place = LLVM::GEPOp::create(builder, loc, pointer, type, array,
+                                    ArrayRef<LLVM::GEPArg>{
+                                        static_cast<int32_t>(index)});
+  return place;
+}
+
+void CFunctions::pass(SmallVectorImpl<Value> &arguments, Value base,
+                      ArrayRef<Value> sizes) {
+  arguments.append({base, base, integer(0)});
+  llvm::append_range(arguments, sizes);
+  SmallVector<Value> strides(sizes.size());
+  Value stride = integer(1);
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = stride;
+    if (i > 0)
+      stride = LLVM::MulOp::create(builder, loc, stride, sizes[i]);
+  }
+  llvm::append_range(arguments, strides);
+}
+
+void CFunctions::passStatic(SmallVectorImpl<Value> &arguments, Value base,
+                            ArrayRef<int64_t> sizes) {
+  SmallVector<Value> values;
+  for (int64_t size : sizes)
+    values.push_back(integer(size));
+  pass(arguments, base, values);
+}
+
+std::string CFunctions::store(StringRef suffix) {
+  LLVM::LLVMFuncOp function = callee(suffix);
+  if (!function)
+    return "";
+  auto outer = open(suffix, none, {i64, pointer});
+  Value seen = outer.getArgument(0), out = outer.getArgument(1);
+  auto call = LLVM::CallOp::create(builder, loc, function, ValueRange{seen});
+  SmallVector<Value> results;
+  Type result = function.getFunctionType().getReturnType();
+  if (auto aggregate = dyn_cast<LLVM::LLVMStructType>(result)) {
+    for (int64_t i = 0; i < static_cast<int64_t>(aggregate.getBody().size());
+         ++i)
+      results.push_back(LLVM::ExtractValueOp::create(
+          builder, loc, call.getResult(), ArrayRef<int64_t>{i}));
+  } else if (call.getNumResults() == 1) {
+    results.push_back(call.getResult());
+  }
+  for (auto [i, value] : llvm::enumerate(results))
+    LLVM::StoreOp::create(builder, loc, value, element(out, i, i64));
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  return outer.getName().str();
+}
+
+std::string CFunctions::append() {
+  LLVM::LLVMFuncOp function = callee("append");
+  if (!function)
+    return "";
+  kv::ShapeAttr shape = step.getShape();
+  auto outer = open("append", i64, {pointer, i64, pointer, pointer, pointer});
+  SmallVector<Value> arguments{outer.getArgument(0), outer.getArgument(1)};
+  passStatic(arguments, outer.getArgument(2),
+             {shape.getKvHeads(), shape.getHeadDim()});
+  passStatic(arguments, outer.getArgument(3),
+             {shape.getKvHeads(), shape.getValueDim()});
+  auto position = step.getPolicy().getPosition();
+  if (position.getRotations() > 0)
+    passStatic(arguments, outer.getArgument(4), {2, position.getPairs()});
+  auto call = LLVM::CallOp::create(builder, loc, function, arguments);
+  LLVM::ReturnOp::create(builder, loc, call.getResults());
+  return outer.getName().str();
+}
+
+std::string CFunctions::code() {
+  LLVM::LLVMFuncOp function = callee("code");
+  return function ? function.getName().str() : "";
+}
+
+std::string CFunctions::attend() {
+  LLVM::LLVMFuncOp function = callee("attend");
+  if (!function)
+    return "";
+  kv::ShapeAttr shape = step.getShape();
+  auto outer = open("attend", none,
+                    {pointer, i64, pointer, pointer, pointer, pointer});
+  SmallVector<Value> arguments{outer.getArgument(0), outer.getArgument(1)};
+  passStatic(arguments, outer.getArgument(2),
+             {shape.getHeads(), shape.getHeadDim()});
+  auto position = step.getPolicy().getPosition();
+  for (unsigned rotation = 0; rotation < position.getRotations(); ++rotation) {
+    Value table = LLVM::LoadOp::create(
+        builder, loc, pointer,
+        element(outer.getArgument(3), rotation, pointer));
+    passStatic(arguments, table, {2, position.getPairs()});
+  }
+  passStatic(arguments, outer.getArgument(4),
+             {shape.getHeads(), shape.getValueDim()});
+  // Who wants no lse has a place for it on the stack.
+  Value scratch =
+      LLVM::AllocaOp::create(builder, loc, pointer, builder.getF32Type(),
+                             integer(shape.getHeads()));
+  Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+  Value wanted = LLVM::ICmpOp::create(
+      builder, loc, LLVM::ICmpPredicate::ne, outer.getArgument(5), null);
+  Value lse = LLVM::SelectOp::create(builder, loc, wanted,
+                                     outer.getArgument(5), scratch);
+  passStatic(arguments, lse, {shape.getHeads()});
+  LLVM::CallOp::create(builder, loc, function, arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  return outer.getName().str();
+}
+
+std::string CFunctions::read() {
+  LLVM::LLVMFuncOp planes[] = {callee("read_keys"), callee("read_values")};
+  if (!planes[0] || !planes[1])
+    return "";
+  kv::ShapeAttr shape = step.getShape();
+  auto outer = open("read", none,
+                    {pointer, i64, i64, i64, i64, i64, pointer, pointer});
+  for (int plane = 0; plane < 2; ++plane) {
+    Value buffer = outer.getArgument(6 + plane);
+    Block *some = outer.addBlock(), *next = outer.addBlock();
+    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    Value wanted = LLVM::ICmpOp::create(builder, loc,
+                                        LLVM::ICmpPredicate::ne, buffer, null);
+    LLVM::CondBrOp::create(builder, loc, wanted, some, next);
+    builder.setInsertionPointToEnd(some);
+    SmallVector<Value> arguments(outer.getArguments().take_front(6));
+    const int64_t row = shape.getKvHeads() *
+                        (plane == 0 ? shape.getHeadDim() : shape.getValueDim());
+    Value size = LLVM::MulOp::create(builder, loc, outer.getArgument(5),
+                                     integer(row));
+    pass(arguments, buffer, size);
+    LLVM::CallOp::create(builder, loc, planes[plane], arguments);
+    LLVM::BrOp::create(builder, loc, next);
+    builder.setInsertionPointToEnd(next);
+  }
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  return outer.getName().str();
+}
+
+} // namespace kvc

@@ -1,0 +1,27 @@
+//===- Link.h - h ---------------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef KVC_COMPILER_LINK_LINK_H
+#define KVC_COMPILER_LINK_LINK_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace kvc {
+
+/// Links the ELF object file `object` to the shared library `output`, which is
+/// written in place: give a temporary name. `soname` is what the library calls
+/// itself. May be called from several threads; lld runs in one at a time. False
+/// with `error` where it fails.
+///
+/// lld resets all command line options of the process to their defaults.
+bool linkShared(llvm::StringRef object, llvm::StringRef output,
+                llvm::StringRef soname, std::string &error);
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_LINK_LINK_H

@@ -1,0 +1,314 @@
+//===- LowerContract.cpp - cpp --------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Both are one contraction: for each head and each lane, the sum over words
+// and their slots of operand times code. Keys have tokens on the lanes and sum
+// over channels; values have channels on the lanes and sum over tokens. A few
+// heads and vectors go in lockstep, so that a code is decoded once for all
+// heads and sums stay in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+/// Sums over words [from, to) of one block of vectors, for `heads` heads.
+struct Contraction {
+  Lanes &at;
+  Record &record;
+  Value operand;  ///< tile
+  Value block;    ///< which block of vectors
+  /// The operand's row for each head in lockstep.
+  SmallVector<Value> rows;
+  /// The operand's column of slot 0 of word `from`.
+  Value column;
+
+  /// sums[head * vectors + vector].
+  SmallVector<Value> build(Value from, Value to) {
+    const int64_t vectors = record.layout.vectors();
+    SmallVector<Value> zeros(rows.size() * vectors, at.number(0.0));
+    Value first = record.blockAddress(block);
+    return at.loop(from, to, zeros, [&](Value word, ValueRange carried) {
+      SmallVector<Value> sums(carried);
+      Value address =
+          at.add(first, at.multiply(word, record.wordStride()));
+      Value place = at.add(column, at.multiply(at.subtract(word, from),
+                                               record.layout.codesPerWord));
+      SmallVector<Value> words;
+      for (int64_t vector = 0; vector < vectors; ++vector)
+        words.push_back(record.loadWords(
+            at.add(address, vector * record.layout.lanes())));
+      for (int64_t slot = 0; slot < record.layout.codesPerWord; ++slot)
+        addSlot(slot, words, at.add(place, slot), sums);
+      return sums;
+    });
+  }
+
+  void addSlot(int64_t slot, ArrayRef<Value> words, Value column,
+               SmallVector<Value> &sums) {
+    const int64_t vectors = record.layout.vectors();
+    SmallVector<Value> codes;
+    for (Value word : words)
+      codes.push_back(record.layout.stream.getEncoding().buildDecode(
+          at.builder, at.loc, word, slot));
+    for (auto [head, row] : llvm::enumerate(rows)) {
+      Value factor = at.broadcast(at.loadScalar(operand, row, column));
+      for (int64_t vector = 0; vector < vectors; ++vector) {
+        Value &sum = sums[head * vectors + vector];
+        sum = at.fma(factor, codes[vector], sum);
+      }
+    }
+  }
+};
+
+/// Heads [first, first + count) for each group in lockstep.
+void forLockstep(int64_t heads, kv::ScheduleAttr schedule,
+                 llvm::function_ref<void(int64_t, int64_t)> body) {
+  const int64_t step = schedule ? schedule.getHeads() : 1;
+  for (int64_t first = 0; first < heads; first += step)
+    body(first, std::min(step, heads - first));
+}
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+struct LowerContract : TilePattern<kv::ContractOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::ContractOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getScales())
+      return rewriter.notifyMatchFailure(op, "scales are not folded");
+    Lanes at(rewriter, op.getLoc(), lanes);
+    Record record(at, adaptor.getPage(), op.getPage().getType(),
+                  adaptor.getHead());
+    const int64_t width = record.wordStride(); // tokens of a block
+    Value tile = at.allocate(types().convertTile(op.getResult().getType()));
+    Value base = at.subtract(record.offsetOf(adaptor.getToken()),
+                             adaptor.getLead());
+    Value first = at.divide(base, width);
+    Value blocks = at.divideUp(adaptor.getCount(), width);
+    at.loop(at.index(0), blocks, {}, [&](Value number, ValueRange) {
+      Value block = at.add(first, number);
+      forLockstep(op.getOperand().getType().getRows(),
+                  op.getSchedule().value_or(kv::ScheduleAttr()),
+                  [&](int64_t head, int64_t heads) {
+                    auto dots = dotProducts(op, adaptor, at, record, block,
+                                            head, heads);
+                    for (auto [i, dot] : llvm::enumerate(dots)) {
+                      const int64_t vector = i % record.layout.vectors();
+                      Value column = at.add(at.multiply(number, width),
+                                            vector * lanes);
+                      at.store(dot, tile,
+                               at.index(head + i / record.layout.vectors()),
+                               column);
+                    }
+                  });
+      return SmallVector<Value>{};
+    });
+    rewriter.replaceOp(op, tile);
+    return success();
+  }
+
+  /// For heads in lockstep, a block of tokens.
+  SmallVector<Value> dotProducts(kv::ContractOp op, OpAdaptor adaptor,
+                                 Lanes &at, Record &record, Value block,
+                                 int64_t head, int64_t heads) const {
+    SmallVector<Value> rows;
+    for (int64_t h = 0; h < heads; ++h)
+      rows.push_back(at.index(head + h));
+    Contraction contraction{at,    record, adaptor.getOperand(),
+                            block, rows,   at.index(0)};
+    const int64_t vectors = record.layout.vectors();
+    if (*op.getScales() != "result") {
+      auto sums =
+          contraction.build(at.index(0), at.index(record.layout.words));
+      if (adaptor.getSums())
+        for (auto [i, sum] : llvm::enumerate(sums)) {
+          Value zero = at.loadScalar(adaptor.getSums(),
+                                     at.index(head + i / vectors), at.index(0));
+          sum = at.addF(sum, at.broadcast(zero));
+        }
+      return sums;
+    }
+    // A scale for each token and block of channels: block by block.
+    const int64_t words =
+        record.layout.blockColumns / record.layout.codesPerWord;
+    SmallVector<Value> zeros(heads * vectors, at.number(0.0));
+    return at.loop(
+        at.index(0), at.index(record.layout.channelBlocks()), zeros,
+        [&](Value channelBlock, ValueRange carried) {
+          contraction.column =
+              at.multiply(channelBlock, record.layout.blockColumns);
+          Value from = at.multiply(channelBlock, words);
+          auto parts = contraction.build(from, at.add(from, words));
+          SmallVector<Value> sums(carried);
+          Value token = at.multiply(block, record.wordStride());
+          for (int64_t vector = 0; vector < vectors; ++vector) {
+            Value address = record.pairAddress(
+                at.add(token, vector * lanes), channelBlock);
+            kv::ScaleZero pair = record.loadPair(address, /*vector=*/true);
+            for (int64_t h = 0; h < heads; ++h) {
+              Value &sum = sums[h * vectors + vector];
+              sum = at.fma(parts[h * vectors + vector], pair.scale, sum);
+              if (!adaptor.getSums())
+                continue;
+              Value total = at.loadScalar(adaptor.getSums(),
+                                          at.index(head + h), channelBlock);
+              sum = at.fma(at.broadcast(total), pair.zero, sum);
+            }
+          }
+          return sums;
+        });
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::AccumulateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!op.getScales())
+      return rewriter.notifyMatchFailure(op, "scales are not folded");
+    Lanes at(rewriter, op.getLoc(), lanes);
+    Record record(at, adaptor.getPage(), op.getPage().getType(),
+                  adaptor.getHead());
+    const int64_t vectors = record.layout.vectors();
+    at.loop(at.index(0), at.index(record.layout.vectorCount / vectors), {},
+            [&](Value block, ValueRange) {
+              forLockstep(op.getState().getType().getRows(),
+                          op.getSchedule().value_or(kv::ScheduleAttr()),
+                          [&](int64_t head, int64_t heads) {
+                            addBlock(op, adaptor, at, record, block, head,
+                                     heads);
+                          });
+              return SmallVector<Value>{};
+            });
+    rewriter.replaceOp(op, adaptor.getState());
+    return success();
+  }
+
+  /// A block of channels, for heads in lockstep.
+  void addBlock(kv::AccumulateOp op, OpAdaptor adaptor, Lanes &at,
+                Record &record, Value block, int64_t head,
+                int64_t heads) const {
+    const kv::PageLayout &layout = record.layout;
+    const int64_t vectors = layout.vectors();
+    const int64_t blocksPerChannelBlock =
+        layout.blockColumns / (vectors * lanes);
+    Value channelBlock = at.divide(block, blocksPerChannelBlock);
+    const bool inOperand = *op.getScales() == "operand";
+    // With scales in the operand a head has a row for each block of channels.
+    const int64_t rowsPerHead = inOperand ? layout.channelBlocks() : 1;
+    Value offset = record.offsetOf(adaptor.getToken());
+    Value base = at.subtract(offset, adaptor.getLead());
+    Value from = at.divide(base, layout.codesPerWord);
+    Value words = at.divideUp(adaptor.getCount(), layout.codesPerWord);
+    SmallVector<Value> rows;
+    for (int64_t h = 0; h < heads; ++h) {
+      Value row = at.index((head + h) * rowsPerHead);
+      rows.push_back(inOperand ? at.add(row, channelBlock) : row);
+    }
+    Contraction contraction{at,    record, adaptor.getOperand(),
+                            block, rows,   at.index(0)};
+    auto sums = contraction.build(from, at.add(from, words));
+
+    for (int64_t vector = 0; vector < vectors; ++vector) {
+      Value number = at.add(at.multiply(block, vectors), vector);
+      Value channel = at.add(
+          at.multiply(channelBlock, layout.layout.getBlock()),
+          at.multiply(at.remainder(number, layout.blockColumns / lanes),
+                      lanes));
+      kv::ScaleZero pair;
+      if (*op.getScales() == "result")
+        pair = pairOf(at, record, offset, channelBlock, channel);
+      for (int64_t h = 0; h < heads; ++h) {
+        Value sum = sums[h * vectors + vector];
+        Value total;
+        if (adaptor.getSums())
+          total = at.broadcast(
+              at.loadScalar(adaptor.getSums(), at.index(head + h),
+                            inOperand ? channelBlock : at.index(0)));
+        if (pair.scale) {
+          sum = at.multiplyF(sum, pair.scale);
+          if (total)
+            sum = at.fma(total, pair.zero, sum);
+        } else if (total) {
+          sum = at.addF(sum, total);
+        }
+        Value factor;
+        if (adaptor.getRescale())
+          factor = at.broadcast(at.loadScalar(adaptor.getRescale(),
+                                              at.index(head + h),
+                                              at.index(0)));
+        addTo(at, adaptor.getState(), head + h, layout, channelBlock, channel,
+              factor, sum);
+      }
+    }
+  }
+
+  /// The scales that a vector of channels has in this run.
+  static kv::ScaleZero pairOf(Lanes &at, Record &record, Value offset,
+                              Value channelBlock, Value channel) {
+    if (record.layout.block->channels == 1)
+      return record.loadPair(record.pairAddress(offset, channel),
+                             /*vector=*/true);
+    kv::ScaleZero one = record.loadPair(
+        record.pairAddress(offset, channelBlock), /*vector=*/false);
+    return {at.broadcast(one.scale), at.broadcast(one.zero)};
+  }
+
+  /// acc = acc * factor + sum in those lanes that are channels of this block.
+  static void addTo(Lanes &at, Value state, int64_t head,
+                    const kv::PageLayout &layout, Value channelBlock,
+                    Value channel, Value factor, Value sum) {
+    Value row = at.index(StateRows::Accumulator + head);
+    const int64_t dim = layout.layout.getChannels();
+    auto next = [&](Value old) {
+      return factor ? at.fma(old, factor, sum) : at.addF(old, sum);
+    };
+    // One block: lanes beyond it fall into the row's padding.
+    const bool whole = layout.channelBlocks() == 1 ||
+                       (layout.layout.getBlock() % at.lanes == 0 &&
+                        layout.blockColumns == layout.layout.getBlock() &&
+                        dim % layout.layout.getBlock() == 0);
+    if (whole) {
+      at.store(next(at.load(state, row, channel)), state, row, channel);
+      return;
+    }
+    Value begin = at.multiply(channelBlock, layout.layout.getBlock());
+    Value end = at.least(at.add(begin, layout.layout.getBlock()),
+                         at.index(dim));
+    Value mask = at.between(at.index(0), at.subtract(end, channel));
+    Value old = vector::MaskedLoadOp::create(
+        at.builder, at.loc, cast<VectorType>(at.f32()), state,
+        ValueRange{row, channel}, mask, at.number(0.0));
+    vector::MaskedStoreOp::create(at.builder, at.loc, state,
+                                  ValueRange{row, channel}, mask, next(old));
+  }
+};
+
+} // namespace
+
+void populateContractPatterns(const TileTypeConverter &types,
+                              RewritePatternSet &patterns) {
+  patterns.add<LowerContract, LowerAccumulate>(types, patterns.getContext());
+}
+
+} // namespace kvc

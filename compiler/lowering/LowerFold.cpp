@@ -1,0 +1,234 @@
+//===- LowerFold.cpp - cpp ------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+/// Runs `body` on every channel of `tile`, with its block and its column in
+/// storage order.
+void forChannels(Lanes &at, const kv::PageLayout &layout, Value row,
+                 llvm::function_ref<void(Value, Value, Value)> body) {
+  const int64_t block = layout.layout.getBlock();
+  at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
+          [&](Value channel, ValueRange) {
+            Value number = at.divide(channel, block);
+            Value column = at.add(at.multiply(number, layout.blockColumns),
+                                  at.remainder(channel, block));
+            body(channel, number, column);
+            return SmallVector<Value>{};
+          });
+}
+
+/// Zeros in all of a tile, padding included.
+void clear(Lanes &at, Value tile) {
+  auto type = cast<MemRefType>(tile.getType());
+  at.loop(at.index(0), at.index(type.getDimSize(0)), {},
+          [&](Value row, ValueRange) {
+            at.loop(at.index(0), at.index(type.getDimSize(1)), at.lanes, {},
+                    [&](Value column, ValueRange) {
+                      at.store(at.number(0.0), tile, row, column);
+                      return SmallVector<Value>{};
+                    });
+            return SmallVector<Value>{};
+          });
+}
+
+struct LowerArrange : TilePattern<kv::ArrangeOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::ArrangeOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    kv::PageLayout layout(op.getStream());
+    if (!op.getSums() && layout.columns == layout.layout.getChannels()) {
+      rewriter.replaceOp(op, {adaptor.getTile(), Value()});
+      return success();
+    }
+    Value operand =
+        at.allocate(types().convertTile(op.getOperand().getType()));
+    Value sums;
+    if (op.getSums())
+      sums = at.allocate(types().convertTile(op.getSums().getType()));
+    clear(at, operand);
+    if (sums)
+      clear(at, sums);
+    at.loop(at.index(0), at.index(op.getTile().getType().getRows()), {},
+            [&](Value row, ValueRange) {
+              forChannels(at, layout, row,
+                          [&](Value channel, Value block, Value column) {
+                            Value x =
+                                at.loadScalar(adaptor.getTile(), row, channel);
+                            at.storeScalar(x, operand, row, column);
+                            if (!sums)
+                              return;
+                            Value sum = at.loadScalar(sums, row, block);
+                            at.storeScalar(at.addF(sum, x), sums, row, block);
+                          });
+              return SmallVector<Value>{};
+            });
+    SmallVector<Value> results{operand};
+    if (sums)
+      results.push_back(sums);
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+struct LowerFold : TilePattern<kv::FoldOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::FoldOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    Record record(at, adaptor.getPage(), op.getPage().getType(),
+                  adaptor.getHead());
+    Value sums = at.allocate(types().convertTile(op.getSums().getType()));
+    Value operand = adaptor.getTile();
+    if (op.getScales() == "operand")
+      operand = at.allocate(types().convertTile(op.getOperand().getType()));
+    if (record.layout.stream.getPlane() == kv::Plane::Keys)
+      foldQuery(op, adaptor, at, record, operand, sums);
+    else if (op.getScales() == "operand")
+      foldWeights(op, adaptor, at, record, operand, sums);
+    else
+      sumWeights(op, adaptor, at, sums);
+    rewriter.replaceOp(op, {operand, sums});
+    return success();
+  }
+
+  /// operand[h][channel] = q[h][channel] * scale[channel],
+  /// sums[h] = sum of q[h][channel] * zero[channel].
+  static void foldQuery(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
+                        Record &record, Value operand, Value sums) {
+    const kv::PageLayout &layout = record.layout;
+    const int64_t heads = op.getTile().getType().getRows();
+    const int64_t dim = layout.layout.getChannels();
+    Value offset = record.offsetOf(adaptor.getToken());
+    const int64_t lanes = at.lanes;
+    auto place = [&](Value channel) {
+      return record.pairAddress(offset,
+                                at.divide(channel, layout.block->channels));
+    };
+    // Whole vectors of channels, where each channel has a scale of its own and
+    // columns are channels; the rest one by one.
+    const bool vectors =
+        layout.block->channels == 1 && layout.layout.getBlock() == dim;
+    const int64_t whole = vectors ? dim / lanes * lanes : 0;
+    SmallVector<Value> none(heads, at.number(0.0));
+    auto totals = at.loop(
+        at.index(0), at.index(whole), lanes, none,
+        [&](Value channel, ValueRange carried) {
+          kv::ScaleZero pair = record.loadPair(place(channel), true);
+          SmallVector<Value> next(carried);
+          for (int64_t head = 0; head < heads; ++head) {
+            Value q = at.load(adaptor.getTile(), at.index(head), channel);
+            at.store(at.multiplyF(q, pair.scale), operand, at.index(head),
+                     channel);
+            next[head] = at.fma(q, pair.zero, next[head]);
+          }
+          return next;
+        });
+    for (Value &total : totals)
+      total = at.sum(total);
+    if (layout.columns != whole)
+      clearFrom(at, operand, heads, whole, layout.columns);
+    auto rest = at.loop(
+        at.index(whole), at.index(dim), totals,
+        [&](Value channel, ValueRange carried) {
+          kv::ScaleZero pair = record.loadPair(place(channel), false);
+          const int64_t block = layout.layout.getBlock();
+          Value column = at.add(
+              at.multiply(at.divide(channel, block), layout.blockColumns),
+              at.remainder(channel, block));
+          SmallVector<Value> next(carried);
+          for (int64_t head = 0; head < heads; ++head) {
+            Value q = at.loadScalar(adaptor.getTile(), at.index(head), channel);
+            at.storeScalar(at.multiplyF(q, pair.scale), operand,
+                           at.index(head), column);
+            next[head] = at.addF(next[head], at.multiplyF(q, pair.zero));
+          }
+          return next;
+        });
+    for (auto [head, total] : llvm::enumerate(rest))
+      at.storeScalar(total, sums, at.index(head), at.index(0));
+  }
+
+  /// Zeros in columns [from, to), rounded to whole vectors within padding.
+  static void clearFrom(Lanes &at, Value tile, int64_t rows, int64_t from,
+                        int64_t to) {
+    at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
+      at.loop(at.index(from), at.index(to), at.lanes, {},
+              [&](Value column, ValueRange) {
+                at.store(at.number(0.0), tile, row, column);
+                return SmallVector<Value>{};
+              });
+      return SmallVector<Value>{};
+    });
+  }
+
+  /// operand[h * blocks + b][token] = w[h][token] * scale[b][token],
+  /// sums[h][b] = sum of w[h][token] * zero[b][token].
+  static void foldWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
+                          Record &record, Value operand, Value sums) {
+    const int64_t blocks = record.layout.channelBlocks();
+    const int64_t heads = op.getTile().getType().getRows();
+    Value base = at.subtract(record.offsetOf(adaptor.getToken()),
+                             adaptor.getLead());
+    at.loop(at.index(0), at.index(blocks), {}, [&](Value block, ValueRange) {
+      SmallVector<Value> none(heads, at.number(0.0));
+      auto totals = at.loop(
+          at.index(0), adaptor.getCount(), at.lanes, none,
+          [&](Value column, ValueRange carried) {
+            Value address =
+                record.pairAddress(at.add(base, column), block);
+            kv::ScaleZero pair = record.loadPair(address, true);
+            SmallVector<Value> next(carried);
+            for (int64_t head = 0; head < heads; ++head) {
+              Value w = at.load(adaptor.getTile(), at.index(head), column);
+              Value row = at.add(block, head * blocks);
+              at.store(at.multiplyF(w, pair.scale), operand, row, column);
+              next[head] = at.fma(w, pair.zero, next[head]);
+            }
+            return next;
+          });
+      for (auto [head, total] : llvm::enumerate(totals))
+        at.storeScalar(at.sum(total), sums, at.index(head), block);
+      return SmallVector<Value>{};
+    });
+  }
+
+  /// sums[h] = sum of w[h][token].
+  static void sumWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
+                         Value sums) {
+    const int64_t heads = op.getTile().getType().getRows();
+    at.loop(at.index(0), at.index(heads), {}, [&](Value head, ValueRange) {
+      auto total =
+          at.loop(at.index(0), adaptor.getCount(), at.lanes, at.number(0.0),
+                  [&](Value column, ValueRange carried) {
+                    Value w = at.load(adaptor.getTile(), head, column);
+                    return SmallVector<Value>{at.addF(carried[0], w)};
+                  });
+      at.storeScalar(at.sum(total[0]), sums, head, at.index(0));
+      return SmallVector<Value>{};
+    });
+  }
+};
+
+} // namespace
+
+void populateFoldPatterns(const TileTypeConverter &types,
+                          RewritePatternSet &patterns) {
+  patterns.add<LowerArrange, LowerFold>(types, patterns.getContext());
+}
+
+} // namespace kvc

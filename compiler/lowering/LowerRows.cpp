@@ -1,0 +1,172 @@
+//===- LowerRows.cpp - cpp ------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/Lowering.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+namespace {
+
+/// Runs `body` on every vector of `rows` x `columns`; the last one reaches
+/// into the padding.
+void forVectors(Lanes &at, int64_t rows, int64_t columns,
+                llvm::function_ref<void(Value row, Value column)> body) {
+  at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
+    at.loop(at.index(0), at.index(columns), at.lanes, {},
+            [&](Value column, ValueRange) {
+              body(row, column);
+              return SmallVector<Value>{};
+            });
+    return SmallVector<Value>{};
+  });
+}
+
+/// Runs `body` on every element.
+void forElements(Lanes &at, int64_t rows, int64_t columns,
+                 llvm::function_ref<void(Value row, Value column)> body) {
+  at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
+    at.loop(at.index(0), at.index(columns), {}, [&](Value column, ValueRange) {
+      body(row, column);
+      return SmallVector<Value>{};
+    });
+    return SmallVector<Value>{};
+  });
+}
+
+struct LowerRows : TilePattern<kv::RowsOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::RowsOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    kv::TileType type = op.getTile().getType();
+    Value tile = at.allocate(types().convertTile(type));
+    // The buffer ends at its last column, so elements, not vectors.
+    forElements(at, type.getRows(), type.getColumns(),
+                [&](Value row, Value column) {
+                  Value value = at.loadScalar(
+                      adaptor.getBuffer(), at.add(adaptor.getRow(), row),
+                      column);
+                  at.storeScalar(value, tile, row, column);
+                });
+    rewriter.replaceOp(op, tile);
+    return success();
+  }
+};
+
+struct LowerScale : TilePattern<kv::ScaleOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::ScaleOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    kv::TileType type = op.getTile().getType();
+    Value tile = at.allocate(types().convertTile(type));
+    Value factor = at.number(op.getFactor().convertToFloat());
+    forVectors(at, type.getRows(), type.getColumns(),
+               [&](Value row, Value column) {
+                 Value value = at.load(adaptor.getTile(), row, column);
+                 at.store(at.multiplyF(value, factor), tile, row, column);
+               });
+    rewriter.replaceOp(op, tile);
+    return success();
+  }
+};
+
+/// y0 = (x0 c) - (x1 s), y1 = (x0 s) + (x1 c), one rounding an operation.
+/// Element by element, since a point may pair any columns; LLVM makes vectors
+/// of it where they lie well.
+struct LowerRotate : TilePattern<kv::RotateOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::RotateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    auto position = cast<kv::PositionAttrInterface>(op.getPosition());
+    kv::TileType type = op.getTile().getType();
+    Value tile = at.allocate(types().convertTile(type));
+    // Columns that no pair has stay.
+    forVectors(at, type.getRows(), type.getColumns(),
+               [&](Value row, Value column) {
+                 at.store(at.load(adaptor.getTile(), row, column), tile, row,
+                          column);
+               });
+    const int64_t pairs = position.getPairs();
+    if (auto stride = strideOf(position)) {
+      at.loop(at.index(0), at.index(type.getRows()), {},
+              [&](Value row, ValueRange) {
+                at.loop(at.index(0), at.index(pairs), {},
+                        [&](Value pair, ValueRange) {
+                          rotate(at, adaptor, tile, row, pair,
+                                 at.add(at.multiply(pair, stride->step),
+                                        stride->first),
+                                 at.add(at.multiply(pair, stride->step),
+                                        stride->second));
+                          return SmallVector<Value>{};
+                        });
+                return SmallVector<Value>{};
+              });
+    } else {
+      at.loop(at.index(0), at.index(type.getRows()), {},
+              [&](Value row, ValueRange) {
+                for (int64_t pair = 0; pair < pairs; ++pair) {
+                  auto [first, second] = position.getPairDims(pair);
+                  rotate(at, adaptor, tile, row, at.index(pair),
+                         at.index(first), at.index(second));
+                }
+                return SmallVector<Value>{};
+              });
+    }
+    rewriter.replaceOp(op, tile);
+    return success();
+  }
+
+  /// Pair i is columns (first + step i, second + step i).
+  struct Stride {
+    int64_t first, second, step;
+  };
+  static std::optional<Stride> strideOf(kv::PositionAttrInterface position) {
+    auto [first, second] = position.getPairDims(0);
+    int64_t step = 1;
+    if (position.getPairs() > 1)
+      step = position.getPairDims(1).first - first;
+    for (int64_t pair = 0; pair < position.getPairs(); ++pair)
+      if (position.getPairDims(pair) !=
+          std::pair<int64_t, int64_t>{first + step * pair,
+                                      second + step * pair})
+        return std::nullopt;
+    return Stride{first, second, step};
+  }
+
+  static void rotate(Lanes &at, OpAdaptor adaptor, Value tile, Value row,
+                     Value pair, Value first, Value second) {
+    Value cosine = at.loadScalar(adaptor.getAngles(), at.index(0), pair);
+    Value sine = at.loadScalar(adaptor.getAngles(), at.index(1), pair);
+    Value x0 = at.loadScalar(adaptor.getTile(), row, first);
+    Value x1 = at.loadScalar(adaptor.getTile(), row, second);
+    Value y0 = arith::SubFOp::create(at.builder, at.loc,
+                                     at.multiplyF(x0, cosine),
+                                     at.multiplyF(x1, sine));
+    Value y1 = at.addF(at.multiplyF(x0, sine), at.multiplyF(x1, cosine));
+    at.storeScalar(y0, tile, row, first);
+    at.storeScalar(y1, tile, row, second);
+  }
+};
+
+} // namespace
+
+void populateRowPatterns(const TileTypeConverter &types,
+                         RewritePatternSet &patterns) {
+  patterns.add<LowerRows, LowerScale, LowerRotate>(types,
+                                                   patterns.getContext());
+}
+
+} // namespace kvc

@@ -1,0 +1,72 @@
+//===- Lowering.h - h -----------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef KVC_COMPILER_LOWERING_LOWERING_H
+#define KVC_COMPILER_LOWERING_LOWERING_H
+
+#include "compiler/lowering/Lanes.h"
+#include "dialect/KVOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace kvc {
+
+#define GEN_PASS_DECL
+#include "compiler/lowering/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "compiler/lowering/Passes.h.inc"
+
+/// What tile-level types become on a CPU: a tile a memref on the frame, a page
+/// a memref of words, a view a pointer to page tables.
+class TileTypeConverter : public mlir::TypeConverter {
+public:
+  TileTypeConverter(mlir::MLIRContext *context, int64_t lanes);
+  int64_t lanes;
+
+  mlir::MemRefType convertTile(kv::TileType tile) const;
+  mlir::MemRefType convertState(kv::StateType state) const;
+};
+
+/// Where in its memref a state keeps what: m and l a row each, then a row of
+/// the accumulator for each head.
+struct StateRows {
+  static constexpr int64_t Greatest = 0, Sum = 1, Accumulator = 2;
+};
+
+// One file an operation or a few of one kind.
+void populatePagePatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
+void populateRowPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
+void populateContractPatterns(const TileTypeConverter &,
+                              mlir::RewritePatternSet &);
+void populateFoldPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
+void populateSoftmaxPatterns(const TileTypeConverter &,
+                             mlir::RewritePatternSet &);
+void populateEncodePatterns(const TileTypeConverter &,
+                            mlir::RewritePatternSet &);
+void populateQuantizePatterns(const TileTypeConverter &,
+                              mlir::RewritePatternSet &);
+void populateDecodePatterns(const TileTypeConverter &,
+                            mlir::RewritePatternSet &);
+
+/// A pattern that knows the lanes.
+template <typename Op>
+struct TilePattern : mlir::OpConversionPattern<Op> {
+  TilePattern(const TileTypeConverter &converter, mlir::MLIRContext *context)
+      : mlir::OpConversionPattern<Op>(converter, context),
+        lanes(converter.lanes) {}
+  const TileTypeConverter &types() const {
+    return *static_cast<const TileTypeConverter *>(this->typeConverter);
+  }
+  int64_t lanes;
+};
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_LOWERING_LOWERING_H

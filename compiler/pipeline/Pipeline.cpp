@@ -1,0 +1,269 @@
+//===- Pipeline.cpp - cpp -------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/emit/Emit.h"
+#include "compiler/lowering/Lowering.h"
+#include "compiler/pipeline/Output.h"
+#include "compiler/target/Target.h"
+#include "compiler/transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+static constexpr std::pair<Stage, StringLiteral> StageNames[] = {
+    {Stage::KV, "kv"},         {Stage::Steps, "steps"},
+    {Stage::Tiles, "tiles"},   {Stage::Loops, "loops"},
+    {Stage::LLVM, "llvm"},     {Stage::IR, "ir"},
+    {Stage::Asm, "asm"},       {Stage::Object, "object"},
+    {Stage::Library, "library"}, {Stage::Header, "header"}};
+
+std::optional<Stage> parseStage(StringRef name) {
+  for (auto [stage, known] : StageNames)
+    if (name == known)
+      return stage;
+  return std::nullopt;
+}
+
+StringRef stageName(Stage stage) {
+  for (auto [known, name] : StageNames)
+    if (stage == known)
+      return name;
+  return "";
+}
+
+/// The passes that lead to `stage` from the one before it.
+static void buildStage(OpPassManager &passes, Stage stage,
+                       const Target &target) {
+  switch (stage) {
+  case Stage::Steps:
+    passes.addPass(createOutlineSteps());
+    passes.addNestedPass<kv::StepOp>(createAssignStreams());
+    passes.addNestedPass<kv::StepOp>(createChooseLayout());
+    passes.addNestedPass<kv::StepOp>(createChooseSchedule());
+    return;
+  case Stage::Tiles:
+    passes.addPass(createStepsToTiles());
+    passes.addNestedPass<func::FuncOp>(createFoldScales());
+    passes.addPass(createCanonicalizerPass());
+    passes.addPass(createCSEPass());
+    return;
+  case Stage::Loops:
+    target.buildLoops(passes);
+    return;
+  case Stage::LLVM:
+    target.buildLLVM(passes);
+    return;
+  default:
+    return;
+  }
+}
+
+/// The stage that a module is at.
+static Stage stageOf(ModuleOp module) {
+  auto models = module.getOps<kv::ModelOp>();
+  if (models.empty())
+    return Stage::LLVM;
+  for (kv::ModelOp model : models)
+    for (kv::LayerOp layer : model.getLayers())
+      if (!layer.getBody().empty())
+        return Stage::KV;
+  for (kv::StepOp step : module.getOps<kv::StepOp>())
+    if (!step.getBody().empty())
+      return Stage::Steps;
+  bool tiles = false;
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    function.walk([&](Operation *op) {
+      tiles |= isa_and_nonnull<kv::KVDialect>(op->getDialect());
+      for (Type type : op->getOperandTypes())
+        tiles |= isa<kv::ViewType>(type);
+    });
+  return tiles ? Stage::Tiles : Stage::Loops;
+}
+
+std::string describePipeline(const CompileOptions &options) {
+  const Target *target = Target::find(options.target);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!target)
+    return text;
+  for (Stage stage : {Stage::Steps, Stage::Tiles, Stage::Loops, Stage::LLVM}) {
+    OpPassManager passes("builtin.module");
+    buildStage(passes, stage, *target);
+    os << stageName(stage) << ": ";
+    passes.printAsTextualPipeline(os);
+    os << '\n';
+  }
+  return text;
+}
+
+void registerAllDialects(DialectRegistry &registry) {
+  registry.insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
+                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void registerPasses() {
+  registerTransformsPasses();
+  registerLoweringPasses();
+  registerEmitPasses();
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One compile: where it goes, and for what.
+struct Compile {
+  MLIRContext &context;
+  const CompileOptions &options;
+  StringRef output;
+  const Target *target = nullptr;
+  std::string header = {}; ///< of the library; "" where there is no model left
+
+  InFlightDiagnostic error() {
+    return emitError(UnknownLoc::get(&context));
+  }
+  LogicalResult findTarget(StringRef name);
+  LogicalResult lower(ModuleOp module);
+  LogicalResult writeText(ModuleOp module);
+  LogicalResult generate(llvm::Module &module, bool finished);
+  LogicalResult writeLibrary(llvm::Module &module);
+};
+} // namespace
+
+LogicalResult Compile::findTarget(StringRef name) {
+  target = Target::find(name);
+  if (target)
+    return success();
+  return error() << "target " << name << " is not generated yet; there is "
+                 << llvm::join(Target::names(), ", ");
+}
+
+LogicalResult Compile::lower(ModuleOp module) {
+  auto wanted = module->getAttrOfType<kv::TargetAttr>("kv.target");
+  if (failed(findTarget(wanted ? wanted.getName() : StringRef(options.target))))
+    return failure();
+  if (!module.getOps<kv::ModelOp>().empty())
+    header = headerFor(*module.getOps<kv::ModelOp>().begin());
+  PassManager passes(&context);
+  passes.enableVerifier(true);
+  for (Stage stage : {Stage::Steps, Stage::Tiles, Stage::Loops, Stage::LLVM})
+    if (stage > stageOf(module) && stage <= options.stop)
+      buildStage(passes, stage, *target);
+  if (options.stop != Stage::KV)
+    module->setAttr("kv.target", target->attribute(&context));
+  return passes.run(module);
+}
+
+LogicalResult Compile::writeText(ModuleOp module) {
+  std::string failed;
+  if (writeFile(
+          output, [&](llvm::raw_ostream &os) { module.print(os); }, failed))
+    return success();
+  return error() << failed;
+}
+
+LogicalResult Compile::writeLibrary(llvm::Module &module) {
+  std::string failed;
+  bool done = writeShared(
+      output, header,
+      [&](llvm::raw_pwrite_stream &os, std::string &error) {
+        return target->emit(module, /*assembly=*/false, os, error);
+      },
+      failed);
+  if (done)
+    return success();
+  return error() << failed;
+}
+
+/// From LLVM IR on; `finished` where it was linked and optimised before.
+LogicalResult Compile::generate(llvm::Module &module, bool finished) {
+  std::string failed;
+  if (!finished && !target->finish(module, failed))
+    return error() << "internal: " << failed;
+  if (options.stop == Stage::Library)
+    return writeLibrary(module);
+  bool written = writeBinary(
+      output,
+      [&](llvm::raw_pwrite_stream &os, std::string &error) {
+        if (options.stop == Stage::IR) {
+          module.print(os, nullptr);
+          return true;
+        }
+        return target->emit(module, options.stop == Stage::Asm, os, error);
+      },
+      failed);
+  if (written)
+    return success();
+  return error() << failed;
+}
+
+LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
+                            StringRef output) {
+  Compile compile{*module.getContext(), options, output};
+  if (options.stop == Stage::Header) {
+    if (module.getOps<kv::ModelOp>().empty())
+      return compile.error() << "no model is left to write a header of";
+    compile.header = headerFor(*module.getOps<kv::ModelOp>().begin());
+    std::string failed;
+    if (writeFile(
+            output,
+            [&](llvm::raw_ostream &os) { os << compile.header; }, failed))
+      return success();
+    return compile.error() << failed;
+  }
+  if (failed(compile.lower(module)))
+    return failure();
+  if (options.stop <= Stage::LLVM)
+    return compile.writeText(module);
+  llvm::LLVMContext llvmContext;
+  auto translated = translateModuleToLLVMIR(module, llvmContext, "kvc");
+  if (!translated)
+    return compile.error() << "internal: the LLVM dialect does not translate";
+  return compile.generate(*translated, /*finished=*/false);
+}
+
+LogicalResult compileIRFile(MLIRContext &context, StringRef input,
+                            const CompileOptions &options, StringRef output) {
+  Compile compile{context, options, output};
+  if (failed(compile.findTarget(options.target)))
+    return failure();
+  if (options.stop < Stage::IR || options.stop == Stage::Header)
+    return compile.error() << input << " is LLVM IR already, behind stage "
+                           << stageName(options.stop);
+  llvm::LLVMContext llvmContext;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseIRFile(input, diagnostic, llvmContext);
+  if (!module) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    diagnostic.print("", os, /*ShowColors=*/false);
+    return compile.error() << StringRef(text).trim();
+  }
+  return compile.generate(*module, /*finished=*/true);
+}
+
+} // namespace kvc

@@ -1,0 +1,72 @@
+//===- Parser.cpp - YAML text to a resolved spec ----------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/spec/Parser.h"
+
+#include "compiler/spec/Resolve.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+using namespace kvc::spec;
+
+std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
+                                         std::string file, Diagnostics &diags,
+                                         Reach reach) {
+  // A byte order mark is no part of the text.
+  if (text.substr(0, 3) == "\xEF\xBB\xBF")
+    text.remove_prefix(3);
+  std::size_t before = diags.count();
+  diags.addSource(file, text);
+  std::optional<Node> document = readDocument(text, diags);
+  if (!document)
+    return std::nullopt;
+  Setting root = readSettings(*document, diags);
+  if (root.form != form::Map)
+    return std::nullopt;
+  checkParts(root, diags);
+
+  Spec spec;
+  const Setting *model = root.find(KeyId::Model);
+  const Setting *io = model ? model->get(KeyId::Io) : nullptr;
+  spec.io = io ? floatType(io->text) : FloatType::F32;
+  Resolution resolution = resolve(root, diags);
+  spec.layers = buildLayers(resolution, spec.io, diags);
+  checkFelt(resolution, spec.layers, spec.io, diags);
+  if (reach == Reach::Generated)
+    refuseNotYet(root, diags);
+  if (diags.count() != before)
+    return std::nullopt;
+
+  settleUnfelt(spec.layers, spec.io);
+  spec.file = std::move(file);
+  spec.name = root.get(KeyId::Name)->text;
+  spec.canonical = canonicalText(spec);
+  return spec;
+}
+
+std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
+                                             Diagnostics &diags, Reach reach) {
+  auto fail = [&](int error) {
+    diags.addSource(path, "");
+    diags.error({},
+                std::string("cannot read the file: ") + std::strerror(error));
+    return std::nullopt;
+  };
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
+      std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (!file)
+    return fail(errno);
+  // One byte more than is allowed tells that there is more.
+  std::string text(maxFileBytes + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()))
+    return fail(errno);
+  return parseSpec(text, path, diags, reach);
+}

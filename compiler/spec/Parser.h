@@ -1,0 +1,39 @@
+//===- Parser.h - YAML text to a resolved spec ------------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_COMPILER_SPEC_PARSER_H
+#define KVC_COMPILER_SPEC_PARSER_H
+
+#include "compiler/spec/Diagnostics.h"
+#include "compiler/spec/Spec.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kvc::spec {
+
+/// How much of the schema is let through.
+enum class Reach {
+  Generated, ///< what kvc generates; the rest is refused by name
+  Schema,    ///< all of it, for what needs no generated code
+};
+
+/// Reads one spec. Where anything is wrong there is no spec, and `diags` has
+/// every error of the text; `file` is the name that it shows. Any bytes may be
+/// given; no exception leaves.
+std::optional<Spec> parseSpec(std::string_view text, std::string file,
+                              Diagnostics &diags,
+                              Reach reach = Reach::Generated);
+
+/// The same of a file; reads at most 1 MiB of it.
+std::optional<Spec> parseSpecFile(const std::string &path, Diagnostics &diags,
+                                  Reach reach = Reach::Generated);
+
+} // namespace kvc::spec
+
+#endif // KVC_COMPILER_SPEC_PARSER_H

@@ -1,0 +1,33 @@
+//===- Target.cpp - cpp ---------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/target/Target.h"
+#include "compiler/target/cpu/CpuTarget.h"
+
+namespace kvc {
+
+/// All targets, in the order in which help texts name them.
+static const std::vector<const Target *> &all() {
+  static const CpuTarget x86_64V3(CpuTarget::x86_64V3());
+  static const std::vector<const Target *> targets{&x86_64V3};
+  return targets;
+}
+
+const Target *Target::find(llvm::StringRef name) {
+  for (const Target *target : all())
+    if (target->name() == name)
+      return target;
+  return nullptr;
+}
+
+std::vector<std::string> Target::names() {
+  std::vector<std::string> names;
+  for (const Target *target : all())
+    names.push_back(target->name().str());
+  return names;
+}
+
+} // namespace kvc

@@ -1,0 +1,50 @@
+//===- Target.h - h -------------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef KVC_COMPILER_TARGET_TARGET_H
+#define KVC_COMPILER_TARGET_TARGET_H
+
+#include "dialect/KVAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kvc {
+
+/// A target: how the tile level becomes its code, and how that is written.
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// As --target takes it.
+  virtual llvm::StringRef name() const = 0;
+  /// What the tile level needs to know of it.
+  virtual kv::TargetAttr attribute(mlir::MLIRContext *context) const = 0;
+  /// Tile level to vector, scf and memref.
+  virtual void buildLoops(mlir::OpPassManager &passes) const = 0;
+  /// Those to the LLVM dialect, with the library's entry points.
+  virtual void buildLLVM(mlir::OpPassManager &passes) const = 0;
+
+  /// Links the runtime into `module`, keeps only what a library exports, and
+  /// optimises. False with `error` where that fails.
+  virtual bool finish(llvm::Module &module, std::string &error) const = 0;
+  /// Assembly or an object file of a finished module.
+  virtual bool emit(llvm::Module &module, bool assembly,
+                    llvm::raw_pwrite_stream &os, std::string &error) const = 0;
+
+  /// The target of that name; null where there is none.
+  static const Target *find(llvm::StringRef name);
+  static std::vector<std::string> names();
+};
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_TARGET_TARGET_H

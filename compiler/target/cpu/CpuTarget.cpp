@@ -1,0 +1,170 @@
+//===- CpuTarget.cpp - cpp ------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/target/cpu/CpuTarget.h"
+#include "compiler/emit/Emit.h"
+#include "compiler/lowering/Lowering.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+#include "runtime/Embedded.h"
+#include "runtime/Platform.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace kvc {
+
+CpuDescription CpuTarget::x86_64V3() {
+  return {"x86-64-v3",
+          "x86_64-unknown-linux-gnu",
+          "x86-64-v3",
+          /*lanes=*/8,
+          /*registers=*/16,
+          runtime::CpuX86_64V3,
+          [] {
+            return llvm::StringRef(
+                reinterpret_cast<const char *>(kvc_runtime_x86_64_linux),
+                kvc_runtime_x86_64_linux_size);
+          }};
+}
+
+kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
+  return kv::TargetAttr::get(context, description.name, description.lanes,
+                             description.registers);
+}
+
+void CpuTarget::buildLoops(OpPassManager &passes) const {
+  passes.addPass(createLowerTiles());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  passes.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
+}
+
+void CpuTarget::buildLLVM(OpPassManager &passes) const {
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(memref::createExpandStridedMetadataPass());
+  passes.addPass(createConvertVectorToLLVMPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createFinalizeMemRefToLLVMConversionPass());
+  passes.addPass(createConvertFuncToLLVMPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createConvertIndexToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  EmitLibraryOptions options;
+  options.features = description.features;
+  passes.addPass(createEmitLibrary(options));
+  passes.addPass(createCanonicalizerPass());
+}
+
+static void initializeLLVM() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    // The runtime asks what the CPU has in inline assembly.
+    LLVMInitializeX86AsmParser();
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine>
+CpuTarget::machine(std::string &error) const {
+  initializeLLVM();
+  llvm::Triple triple(description.triple);
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, description.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+bool CpuTarget::linkRuntime(llvm::Module &module, std::string &error) const {
+  auto buffer = llvm::MemoryBufferRef(description.runtime(), "runtime");
+  auto runtime = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!runtime) {
+    error = llvm::toString(runtime.takeError());
+    return false;
+  }
+  (*runtime)->setDataLayout(module.getDataLayout());
+  if (llvm::Linker::linkModules(module, std::move(*runtime))) {
+    error = "the runtime does not link with the generated code";
+    return false;
+  }
+  return true;
+}
+
+/// Whether a library exports the symbol.
+static bool isExported(const llvm::GlobalValue &value) {
+  llvm::StringRef name = value.getName();
+  return !value.isDeclaration() && isa<llvm::Function>(value) &&
+         !value.hasHiddenVisibility() && name.ends_with("_library");
+}
+
+bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
+  auto machine = this->machine(error);
+  if (!machine)
+    return false;
+  module.setTargetTriple(llvm::Triple(description.triple));
+  module.setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    // Entry points run before it is known what the CPU has.
+    const bool entry = isExported(function);
+    function.addFnAttr("target-cpu", entry ? "x86-64" : description.cpu);
+  }
+  if (!linkRuntime(module, error))
+    return false;
+  llvm::internalizeModule(module, isExported);
+
+  llvm::PassBuilder builder(machine.get());
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+  llvm::raw_string_ostream os(error);
+  return !llvm::verifyModule(module, &os);
+}
+
+bool CpuTarget::emit(llvm::Module &module, bool assembly,
+                     llvm::raw_pwrite_stream &os, std::string &error) const {
+  auto machine = this->machine(error);
+  if (!machine)
+    return false;
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(
+          passes, os, nullptr,
+          assembly ? llvm::CodeGenFileType::AssemblyFile
+                   : llvm::CodeGenFileType::ObjectFile)) {
+    error = "LLVM writes no such file for " + description.name;
+    return false;
+  }
+  passes.run(module);
+  return true;
+}
+
+} // namespace kvc

@@ -1,0 +1,51 @@
+//===- CpuTarget.h - h ----------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef KVC_COMPILER_TARGET_CPU_CPUTARGET_H
+#define KVC_COMPILER_TARGET_CPU_CPUTARGET_H
+
+#include "compiler/target/Target.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace kvc {
+
+/// What tells one CPU target from another.
+struct CpuDescription {
+  std::string name;     ///< as --target takes it
+  std::string triple;   ///< LLVM's
+  std::string cpu;      ///< LLVM's
+  int64_t lanes;        ///< 32-bit lanes of a vector
+  int64_t registers;    ///< vector registers
+  int64_t features;     ///< runtime/Platform.h
+  llvm::StringRef (*runtime)(); ///< bitcode
+};
+
+/// One CPU: the tile level to vectors and loops, LLVM does the rest.
+class CpuTarget : public Target {
+public:
+  explicit CpuTarget(CpuDescription description)
+      : description(std::move(description)) {}
+
+  static CpuDescription x86_64V3();
+
+  llvm::StringRef name() const override { return description.name; }
+  kv::TargetAttr attribute(mlir::MLIRContext *context) const override;
+  void buildLoops(mlir::OpPassManager &passes) const override;
+  void buildLLVM(mlir::OpPassManager &passes) const override;
+  bool finish(llvm::Module &module, std::string &error) const override;
+  bool emit(llvm::Module &module, bool assembly, llvm::raw_pwrite_stream &os,
+            std::string &error) const override;
+
+private:
+  std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
+  bool linkRuntime(llvm::Module &module, std::string &error) const;
+
+  CpuDescription description;
+};
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_TARGET_CPU_CPUTARGET_H

@@ -1,0 +1,116 @@
+//===- BuildQueries.cpp - cpp ---------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions of a sequence's length alone: what each stream holds, which
+// indices the query takes, how many bytes that is. The runtime calls them, so
+// that it needs to know no policy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/TileBuilder.h"
+
+using namespace mlir;
+
+namespace kvc {
+
+static Value stored(TileBuilder &tiles, Value seen) {
+  Value sinks =
+      tiles.least(seen, tiles.constant(tiles.policy.getTime().getSinks()));
+  Value rest = tiles.greatest(tiles.subtract(seen, tiles.firstLive(seen)),
+                              tiles.constant(0));
+  return tiles.add(sinks, rest);
+}
+
+static void buildRanges(TileBuilder &tiles) {
+  SmallVector<Type> results(2 * tiles.streams.size(), tiles.index());
+  Value seen =
+      tiles.function("ranges", tiles.index(), results).getArgument(0);
+  SmallVector<Value> values;
+  for (kv::StreamAttr stream : tiles.streams) {
+    TokenRange range = tiles.range(stream, seen);
+    values.append({range.begin, range.end});
+  }
+  tiles.finish(values);
+}
+
+static void buildIndices(TileBuilder &tiles) {
+  const unsigned rotations = tiles.policy.getPosition().getRotations();
+  SmallVector<Type> results(rotations, tiles.index());
+  Value seen =
+      tiles.function("indices", tiles.index(), results).getArgument(0);
+  Value position = tiles.subtract(seen, tiles.constant(1));
+  Value evicted = tiles.subtract(seen, stored(tiles, seen));
+  SmallVector<Value> values;
+  for (unsigned rotation = 0; rotation < rotations; ++rotation)
+    values.push_back(tiles.policy.getPosition().buildQueryIndex(
+        tiles.builder, tiles.loc, rotation, position, evicted));
+  tiles.finish(values);
+}
+
+static void buildLive(TileBuilder &tiles) {
+  SmallVector<Type> results(2, tiles.index());
+  Value seen = tiles.function("live", tiles.index(), results).getArgument(0);
+  Value sinks =
+      tiles.least(seen, tiles.constant(tiles.policy.getTime().getSinks()));
+  tiles.finish({sinks, tiles.least(seen, tiles.firstLive(seen))});
+}
+
+/// Blocks of scales with a token in `range`, times blocks of channels.
+static Value pairsIn(TileBuilder &tiles, kv::StreamAttr stream,
+                     kv::ScaleBlock block, TokenRange range) {
+  const int64_t dim = stream.getLayout().getChannels();
+  Value origin = tiles.constant(stream.getOrigin());
+  Value last = tiles.add(tiles.subtract(range.end, origin),
+                         tiles.constant(block.tokens - 1));
+  Value blocks = tiles.subtract(
+      tiles.divide(last, block.tokens),
+      tiles.divide(tiles.subtract(range.begin, origin), block.tokens));
+  Value some = arith::CmpIOp::create(tiles.builder, tiles.loc,
+                                     arith::CmpIPredicate::slt, range.begin,
+                                     range.end);
+  blocks = arith::SelectOp::create(tiles.builder, tiles.loc, some, blocks,
+                                   tiles.constant(0));
+  return tiles.multiply(blocks, llvm::divideCeil(dim, block.channels) *
+                                    tiles.shape.getKvHeads());
+}
+
+/// stored, then bytes: codes, scales, residual, sinks, originals, rollback.
+static void buildPlan(TileBuilder &tiles) {
+  SmallVector<Type> results(7, tiles.index());
+  Value seen = tiles.function("plan", tiles.index(), results).getArgument(0);
+  Value codes = tiles.constant(0), scales = codes, residual = codes,
+        sinks = codes, none = codes;
+  for (kv::StreamAttr stream : tiles.streams) {
+    const int64_t dim = stream.getLayout().getChannels();
+    TokenRange range = tiles.range(stream, seen);
+    Value tokens = tiles.subtract(range.end, range.begin);
+    const int64_t bits = stream.getEncoding().getElementBits();
+    Value bytes = tiles.multiply(
+        tokens, tiles.shape.getKvHeads() * dim * bits);
+    bytes = tiles.divide(tiles.add(bytes, tiles.constant(7)), 8);
+    if (stream.getKind() == "code")
+      codes = tiles.add(codes, bytes);
+    else if (stream.getKind() == "sink")
+      sinks = tiles.add(sinks, bytes);
+    else
+      residual = tiles.add(residual, bytes);
+    if (auto block = stream.getEncoding().getBlock(dim))
+      scales = tiles.add(
+          scales, tiles.multiply(pairsIn(tiles, stream, *block, range),
+                                 stream.getEncoding().getPairBytes()));
+  }
+  tiles.finish({stored(tiles, seen), codes, scales, residual, sinks, none, none});
+}
+
+void buildQueries(TileBuilder &tiles) {
+  buildRanges(tiles);
+  buildIndices(tiles);
+  buildLive(tiles);
+  buildPlan(tiles);
+}
+
+} // namespace kvc

@@ -1,0 +1,116 @@
+//===- ChooseLayout.cpp - cpp ---------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/transforms/Passes.h"
+#include "compiler/transforms/TileBuilder.h"
+#include "dialect/KVLayout.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace kvc {
+#define GEN_PASS_DEF_CHOOSELAYOUT
+#include "compiler/transforms/Passes.h.inc"
+
+namespace {
+
+/// Tokens of a page, where nothing asks for another number: long enough to
+/// keep headers and page tables small, short enough to free memory soon.
+constexpr int64_t PageTokens = 64;
+
+struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
+  void runOnOperation() override {
+    kv::StepOp step = getOperation();
+    auto target = targetOf(step);
+    if (!target) {
+      step.emitOpError("needs a target: a module attribute kv.target");
+      return signalPassFailure();
+    }
+    lanes = target.getLanes();
+    unit = unitOf(step);
+    SmallVector<Attribute> streams;
+    for (kv::StreamAttr stream : step.getStreamList())
+      streams.push_back(kv::StreamAttr::get(
+          stream.getContext(), stream.getPlaneName(), stream.getKind(),
+          stream.getOrigin(), stream.getEncoding(), layoutOf(step, stream)));
+    step.setStreamsAttr(ArrayAttr::get(step.getContext(), streams));
+  }
+
+  /// Vectors of tokens that are read together: with few heads in lockstep more
+  /// are needed to keep multiplications independent.
+  static int64_t keyVectors(kv::StepOp step) {
+    return step.getShape().getGroup() >= 3 ? 2 : 4;
+  }
+
+  /// Vectors of channels that are read together: as many, as far as that
+  /// pads nothing.
+  int64_t valueVectors(kv::StepOp step, int64_t block) const {
+    int64_t vectors = keyVectors(step);
+    while (vectors > 1 && llvm::alignTo(block, lanes * vectors) !=
+                              llvm::alignTo(block, lanes))
+      vectors /= 2;
+    return vectors;
+  }
+
+  /// Pages have whole vectors and whole words of tokens in every stream.
+  int64_t unitOf(kv::StepOp step) const {
+    int64_t unit = lanes * keyVectors(step);
+    for (kv::StreamAttr stream : step.getStreamList())
+      unit = std::lcm<int64_t>(unit,
+                               32 / stream.getEncoding().getElementBits());
+    return unit;
+  }
+
+  kv::LayoutAttr layoutOf(kv::StepOp step, kv::StreamAttr stream) const {
+    kv::ShapeAttr shape = step.getShape();
+    kv::PolicyAttr policy = step.getPolicy();
+    const kv::Plane plane = stream.getPlane();
+    const int64_t dim = shape.getDim(plane);
+    const bool keys = plane == kv::Plane::Keys;
+    const bool sink = stream.getKind() == "sink";
+    // Originals lie as the codes do that are made from them.
+    auto precision =
+        sink ? stream.getEncoding() : policy.getPlane(plane);
+    const int64_t block = kv::channelBlockOf(precision, plane, dim);
+    const int64_t tokens = pageTokens(policy, precision, dim, sink);
+    return kv::LayoutAttr::get(
+        step.getContext(), shape.getKvHeads(), tokens, dim, block,
+        keys ? "tokens" : "channels", lanes,
+        keys ? keyVectors(step) : valueVectors(step, block),
+        pagesAtOnce(policy, stream, tokens));
+  }
+
+  /// Whole blocks of scales, whole vectors, and else about PageTokens.
+  int64_t pageTokens(kv::PolicyAttr policy,
+                     kv::PrecisionAttrInterface precision, int64_t dim,
+                     bool sink) const {
+    auto scales = precision.getBlock(dim);
+    const int64_t least = std::lcm(unit, scales ? scales->tokens : 1);
+    const int64_t stored = sink ? policy.getTime().getSinks()
+                                : policy.getTime().getCapacity();
+    const int64_t wanted =
+        std::min<int64_t>(PageTokens, llvm::alignTo(stored, least));
+    return least * std::max<int64_t>(1, wanted / least);
+  }
+
+  /// Tokens that a step needs at once, the new one included, in pages.
+  static int64_t pagesAtOnce(kv::PolicyAttr policy, kv::StreamAttr stream,
+                             int64_t tokens) {
+    if (stream.getKind() == "sink")
+      return llvm::divideCeil(policy.getTime().getSinks(), tokens);
+    int64_t most = policy.getTime().getCapacity() + 1;
+    auto precision = policy.getPlane(stream.getPlane());
+    if (stream.getKind() == "original" && precision.keepsOriginals())
+      most = std::min(most, precision.mostOriginals() + 1);
+    return (most - 1) / tokens + 2;
+  }
+
+  int64_t lanes = 0;
+  int64_t unit = 0;
+};
+} // namespace
+} // namespace kvc

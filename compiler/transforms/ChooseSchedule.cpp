@@ -1,0 +1,54 @@
+//===- ChooseSchedule.cpp - cpp -------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/transforms/Passes.h"
+#include "compiler/transforms/TileBuilder.h"
+#include "dialect/KVLayout.h"
+
+using namespace mlir;
+
+namespace kvc {
+#define GEN_PASS_DEF_CHOOSESCHEDULE
+#include "compiler/transforms/Passes.h.inc"
+
+namespace {
+
+/// Columns of a run at the most.
+constexpr int64_t RunColumns = 64;
+/// Floats of one tile at the most, so that tiles stay in the first cache and
+/// on a small stack.
+constexpr int64_t TileFloats = 8192;
+
+struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
+  void runOnOperation() override {
+    kv::StepOp step = getOperation();
+    auto target = targetOf(step);
+    if (!target || step.getStreamList().empty()) {
+      step.emitOpError("needs a target and streams with layouts");
+      return signalPassFailure();
+    }
+    const int64_t heads = step.getShape().getGroup();
+    int64_t vectors = 1, rows = heads;
+    for (kv::StreamAttr stream : step.getStreamList()) {
+      vectors = std::max(vectors, stream.getLayout().getVectors());
+      // Weights that scales are folded into: a row a head and block.
+      if (stream.getPlane() == kv::Plane::Values &&
+          kv::scalesOf(stream) == "operand")
+        rows = std::max(rows,
+                        heads * kv::PageLayout(stream).channelBlocks());
+    }
+    const int64_t lockstep = std::clamp<int64_t>(
+        target.getRegisters() / 2 / vectors, 1, heads);
+    const int64_t unit = runUnit(step);
+    int64_t run = llvm::alignTo(RunColumns, unit);
+    while (run > unit && rows * run > TileFloats)
+      run = llvm::alignTo(run / 2, unit);
+    step.setScheduleAttr(
+        kv::ScheduleAttr::get(step.getContext(), lockstep, run));
+  }
+};
+} // namespace
+} // namespace kvc

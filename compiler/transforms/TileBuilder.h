@@ -1,0 +1,115 @@
+//===- TileBuilder.h - h --------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef KVC_COMPILER_TRANSFORMS_TILEBUILDER_H
+#define KVC_COMPILER_TRANSFORMS_TILEBUILDER_H
+
+#include "compiler/transforms/Passes.h"
+#include "dialect/KVLayout.h"
+
+namespace kvc {
+
+using mlir::Location;
+using mlir::MemRefType;
+using mlir::OpBuilder;
+using llvm::SmallVector;
+using mlir::Type;
+using mlir::TypeRange;
+using mlir::Value;
+using mlir::ValueRange;
+using llvm::ArrayRef;
+using llvm::StringRef;
+namespace func = mlir::func;
+
+/// The target that the step's module is compiled for; null: none yet.
+kv::TargetAttr targetOf(kv::StepOp step);
+
+/// A run's columns begin at multiples of this many tokens in every stream.
+int64_t runUnit(kv::StepOp step);
+
+/// [begin, end) of tokens; begin == end: none.
+struct TokenRange {
+  Value begin;
+  Value end;
+};
+
+/// A run as tile operations take it.
+struct Run {
+  Value token; ///< its first token
+  Value lead;  ///< columns before it
+  Value count; ///< columns in all
+  Value stop;  ///< the token behind it
+};
+
+/// Builds the functions of one step at the end of its module: index arithmetic
+/// that reads like the formula, loops over runs and heads.
+class TileBuilder {
+public:
+  explicit TileBuilder(kv::StepOp step);
+
+  kv::StepOp step;
+  kv::ShapeAttr shape;
+  kv::PolicyAttr policy;
+  SmallVector<kv::StreamAttr> streams;
+  OpBuilder builder;
+  Location loc;
+
+  /// Opens `@<step>_<suffix>`, with the insertion point in its body.
+  func::FuncOp function(StringRef suffix, TypeRange inputs, TypeRange results);
+  void finish(ValueRange results = {});
+
+  Type index() { return builder.getIndexType(); }
+  Value constant(int64_t value);
+  Value add(Value a, Value b);
+  Value subtract(Value a, Value b);
+  Value multiply(Value a, int64_t b);
+  Value divide(Value a, int64_t b);
+  Value remainder(Value a, int64_t b);
+  Value least(Value a, Value b);
+  Value greatest(Value a, Value b);
+
+  /// How many of the tokens beyond the sinks are codes of `plane`.
+  Value codedTokens(kv::Plane plane, Value seen);
+  /// The first token that is no sink and stored.
+  Value firstLive(Value seen);
+  /// Tokens that a stream holds at length `seen`.
+  TokenRange range(kv::StreamAttr stream, Value seen);
+  TokenRange intersect(TokenRange a, TokenRange b);
+
+  /// Borders that a run of these streams must not cross.
+  SmallVector<int64_t> borders(ArrayRef<kv::StreamAttr> of, int64_t most);
+  /// A loop over the runs of `tokens`. `body` gets the values carried and
+  /// gives their next ones.
+  SmallVector<Value>
+  forRuns(TokenRange tokens, int64_t origin, ArrayRef<int64_t> borders,
+          ValueRange carried,
+          llvm::function_ref<SmallVector<Value>(Run, ValueRange)> body);
+  /// A loop over the kv heads, likewise.
+  SmallVector<Value>
+  forHeads(ValueRange carried,
+           llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+
+  kv::PageType pageType(int64_t stream);
+  Value page(Value view, int64_t stream, Value token);
+
+  MemRefType bufferType(ArrayRef<int64_t> extents);
+  MemRefType anglesType();
+
+private:
+  Value nextBorder(Value token, int64_t origin, ArrayRef<int64_t> borders,
+                   Value end);
+};
+
+// The functions of a step, one file each.
+void buildQueries(TileBuilder &tiles); ///< ranges, indices, live, plan
+void buildAppend(TileBuilder &tiles);
+void buildCode(TileBuilder &tiles);
+void buildRead(TileBuilder &tiles);
+void buildAttend(TileBuilder &tiles);
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_TRANSFORMS_TILEBUILDER_H

@@ -1,0 +1,78 @@
+//===- Cache.h - what is kept for one sequence ------------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The functions of the table that work on a cache; kvc.h says what each does,
+// takes and returns. They run only where the CPU has what they were compiled
+// for: Library.cpp sees to that.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_RUNTIME_CACHE_H
+#define KVC_RUNTIME_CACHE_H
+
+#include "kvc/kvc.h"
+#include "runtime/Angles.h"
+#include "runtime/Generated.h"
+#include "runtime/Pages.h"
+#include "runtime/Text.h"
+
+namespace kvc::runtime {
+
+/// One layer of one sequence. A reader's has no streams.
+struct LayerCache {
+  /// Tokens appended; a reader: up to and with its last query.
+  int64_t seen;
+  int64_t saturated;
+  Stream streams[KVC_MAX_STREAMS];
+  kvc_gen_view view; ///< the page tables of `streams`
+};
+
+} // namespace kvc::runtime
+
+struct kvc_cache {
+  int64_t firstPosition;
+  kvc::runtime::LayerCache *layers; ///< [kvc_generated.layers]
+  kvc::runtime::AngleTables angles;
+  char error[256]; ///< of the last call; "" after a success
+  char unheard[1]; ///< texts of further errors in one call
+};
+
+namespace kvc::runtime {
+
+kvc_status createCache(const kvc_options *options, kvc_cache **out);
+void destroyCache(kvc_cache *cache);
+
+kvc_status decodeSteps(kvc_step *steps, size_t count);
+
+kvc_status countStored(kvc_cache *cache, int32_t layer, int64_t *out);
+kvc_status readStored(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,
+                      float *keys, float *values, int64_t *positions);
+kvc_status measure(kvc_cache *cache, int32_t layer, kvc_stats *out);
+kvc_status planBytes(int32_t layer, int64_t tokens, kvc_bytes *out);
+
+inline bool isLayer(int64_t layer) {
+  return layer >= 0 && layer < kvc_generated.layers;
+}
+
+inline bool isReader(int64_t layer) {
+  return kvc_generated.layer[layer].owner != layer;
+}
+
+/// The text to which the words of an error go. A call keeps its first error.
+Text beginError(kvc_cache &cache);
+
+/// Forget the last call's error; null pointers and layers out of range are
+/// this call's. `pointer` is what else must not be null, `name` its name.
+kvc_status beginCall(kvc_cache *cache, int64_t layer, const void *pointer,
+                     const char *name);
+
+/// KVC_INVALID_ARGUMENT, with its text, where `layer` is no layer.
+kvc_status checkLayer(kvc_cache &cache, int64_t layer);
+
+} // namespace kvc::runtime
+
+#endif // KVC_RUNTIME_CACHE_H

@@ -1,0 +1,26 @@
+//===- Embedded.h - the runtime as bitcode, in the compiler -----*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One array a target: LLVM bitcode of the whole runtime, without debug
+// information. It defines `kvc_runtime_table` (runtime/Library.h), needs
+// `kvc_generated` (runtime/Generated.h), aligned_alloc, calloc, free, and
+// memcpy or memset where the code generator asks for them. All it defines has
+// hidden visibility.
+//
+// Its functions carry the CPU they are compiled for: x86-64-v3, but x86-64 for
+// those that find out what a CPU lacks and say so. Whoever links it may raise
+// the former, never the latter.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_RUNTIME_EMBEDDED_H
+#define KVC_RUNTIME_EMBEDDED_H
+
+extern const unsigned char kvc_runtime_x86_64_linux[];
+extern const unsigned long kvc_runtime_x86_64_linux_size;
+
+#endif // KVC_RUNTIME_EMBEDDED_H

@@ -1,0 +1,93 @@
+//===- Pages.cpp - the pages that hold one stream's tokens ------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Pages are counted from the one that begins at the stream's origin; page n is
+// entry n % table_pages of the table.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Pages.h"
+
+#include "runtime/Platform.h"
+
+namespace kvc::runtime {
+
+bool Stream::open(const kvc_gen_stream &itsShape) {
+  shape = &itsShape;
+  table = static_cast<void **>(
+      allocateTable(static_cast<size_t>(shape->table_pages), sizeof(void *)));
+  return table != nullptr;
+}
+
+void Stream::close() {
+  if (!table)
+    return;
+  for (; begin < end; ++begin)
+    givePage(begin);
+  while (freePages)
+    release(takePage());
+  release(table);
+  *this = {};
+}
+
+TokenRange Stream::pageRange(TokenRange tokens) const {
+  if (tokens.empty())
+    return {0, 0};
+  return {(tokens.begin - shape->origin) / shape->page_tokens,
+          (tokens.end - 1 - shape->origin) / shape->page_tokens + 1};
+}
+
+void *Stream::takePage() {
+  if (void *page = freePages) {
+    freePages = *static_cast<void **>(page);
+    // A kernel may read what is stale, but must find no pointer there, which
+    // could be a NaN.
+    *static_cast<void **>(page) = nullptr;
+    return page;
+  }
+  // A page lies in the list by a pointer, whatever its size.
+  int64_t least = sizeof(void *);
+  void *page =
+      allocatePage(shape->page_bytes < least ? least : shape->page_bytes);
+  if (page)
+    ++pages;
+  return page;
+}
+
+void Stream::givePage(int64_t page) {
+  void *&entry = table[page % shape->table_pages];
+  *static_cast<void **>(entry) = freePages;
+  freePages = entry;
+  entry = nullptr;
+}
+
+kvc_status Stream::cover(TokenRange tokens) {
+  if (tokens.empty())
+    return KVC_OK;
+  TokenRange wanted = pageRange(tokens);
+  if (begin == end)
+    begin = end = wanted.begin;
+  for (; end < wanted.end; ++end) {
+    if (end - begin >= shape->table_pages)
+      return KVC_FULL;
+    void *page = takePage();
+    if (!page)
+      return KVC_OUT_OF_MEMORY;
+    table[end % shape->table_pages] = page;
+  }
+  return KVC_OK;
+}
+
+void Stream::trim(TokenRange tokens) {
+  TokenRange wanted = pageRange(tokens);
+  for (; begin < end && (wanted.empty() || begin < wanted.begin); ++begin)
+    givePage(begin);
+  for (; end > begin && end > wanted.end; --end)
+    givePage(end - 1);
+}
+
+} // namespace kvc::runtime

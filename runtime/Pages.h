@@ -1,0 +1,66 @@
+//===- Pages.h - the pages that hold one stream's tokens --------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A stream holds the pages of one range of tokens. Pages that lose their last
+// token go to the stream's own list and serve again; memory goes back to the
+// platform only when the stream is closed, so that a stream which has met its
+// longest range never allocates again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_RUNTIME_PAGES_H
+#define KVC_RUNTIME_PAGES_H
+
+#include "kvc/kvc.h"
+#include "runtime/Generated.h"
+
+namespace kvc::runtime {
+
+/// The tokens begin <= t < end, counted from 0.
+struct TokenRange {
+  int64_t begin, end;
+
+  bool empty() const { return begin >= end; }
+};
+
+class Stream {
+public:
+  /// The page table of a stream of this shape, without pages; false where
+  /// memory is short. All zero before and after close().
+  bool open(const kvc_gen_stream &shape);
+  void close();
+
+  /// The page table that kernels are given; [shape.table_pages], null where
+  /// there is no page.
+  void **pageTable() const { return table; }
+
+  /// Hold the pages of `tokens` besides those that are held, with which they
+  /// are consecutive. KVC_OUT_OF_MEMORY, or KVC_FULL where the page table has
+  /// no room: some of the pages may be held then, trim() puts that right.
+  kvc_status cover(TokenRange tokens);
+
+  /// Hold the pages of `tokens` and no others, all of which are held.
+  void trim(TokenRange tokens);
+
+  /// Bytes of all pages, in use or not: what was needed at most.
+  int64_t heldBytes() const { return pages * shape->page_bytes; }
+
+private:
+  TokenRange pageRange(TokenRange tokens) const;
+  void *takePage();
+  void givePage(int64_t page);
+
+  const kvc_gen_stream *shape;
+  void **table;
+  void *freePages;    ///< linked through their first words
+  int64_t begin, end; ///< pages held, counted from the origin's
+  int64_t pages;      ///< pages held and free
+};
+
+} // namespace kvc::runtime
+
+#endif // KVC_RUNTIME_PAGES_H

@@ -1,0 +1,57 @@
+//===- Platform.h - what the runtime needs of a platform --------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Memory, and which features this CPU has. One small file a platform defines
+// these functions (PlatformLinux.cpp); a test may define them in its place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_RUNTIME_PLATFORM_H
+#define KVC_RUNTIME_PLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace kvc::runtime {
+
+/// Bits of kvc_gen_model.features. Each says that the CPU has the instructions
+/// and that the operating system saves the registers they use.
+enum CpuFeature : int64_t {
+  CpuAvx2 = 1 << 0, ///< with AVX
+  CpuFma = 1 << 1,
+  CpuF16c = 1 << 2,
+  CpuBmi2 = 1 << 3, ///< with BMI1
+  CpuLzcnt = 1 << 4,
+  CpuMovbe = 1 << 5,
+  /// SSE3, SSSE3, SSE4.1, SSE4.2, POPCNT, CMPXCHG16B, LAHF.
+  CpuX86_64V2 = 1 << 6,
+
+  /// All that x86-64-v3 asks for. The runtime itself is compiled for this.
+  CpuX86_64V3 =
+      CpuAvx2 | CpuFma | CpuF16c | CpuBmi2 | CpuLzcnt | CpuMovbe | CpuX86_64V2,
+};
+
+/// The features that this CPU has.
+int64_t cpuFeatures();
+
+/// What people call one feature, e.g. "AVX2"; null for a bit without a name.
+const char *cpuFeatureName(int64_t bit);
+
+/// `bytes` of zeros on a 64-byte boundary, or null. For pages and tables that
+/// vector code reads; touches all of it.
+void *allocatePage(size_t bytes);
+
+/// `count` zeroed elements of `bytes` each, aligned as malloc aligns, or null.
+/// For tables: what is large and never touched costs no memory.
+void *allocateTable(size_t count, size_t bytes);
+
+/// Give back what one of the two returned; null is allowed.
+void release(void *memory);
+
+} // namespace kvc::runtime
+
+#endif // KVC_RUNTIME_PLATFORM_H
