@@ -27,7 +27,7 @@ static void addPlane(BytePlan &plan, kv::PolicyAttr policy, kv::ShapeAttr shape,
   auto precision = policy.getPlane(plane);
   const int64_t dim = shape.getDim(plane);
   const int64_t channels = shape.getKvHeads() * dim;
-  plan.sinks += packed(sinks, channels, policy.getSinks());
+  plan.sinks += packed(sinks, channels, policy.getSinks(plane));
   const int64_t border =
       precision.keepsOriginals() ? precision.codedTokens(count) : 0;
   const int64_t originals = count - std::max(live, border);

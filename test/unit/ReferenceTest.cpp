@@ -74,7 +74,8 @@ struct Policy {
 
   std::string text() const {
     return "keys = " + keys + ", values = " + values +
-           ", residual = #kv.float<f32>, sinks = #kv.float<f32>, time = " +
+           ", residual = #kv.float<f32>, key_sinks = #kv.float<f32>, "
+           "value_sinks = #kv.float<f32>, time = " +
            time + ", position = " + position + ", depth = " + depth +
            ", score = [#kv.plain<scale = " + scale + " : f64>]";
   }
