@@ -115,6 +115,15 @@ Error Model::compile(const CompileOptions &options, StringRef output) {
   return diagnosed.error("the compile fails without a reason");
 }
 
+Error compileIR(StringRef path, const CompileOptions &options,
+                StringRef output) {
+  mlir::MLIRContext context(makeRegistry());
+  Diagnosed diagnosed(&context);
+  if (succeeded(compileIRFile(context, path, options, output)))
+    return Error::success();
+  return diagnosed.error("the compile fails without a reason");
+}
+
 //===----------------------------------------------------------------------===//
 // TemporaryFolder
 //===----------------------------------------------------------------------===//
