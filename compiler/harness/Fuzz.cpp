@@ -134,7 +134,7 @@ static Expected<std::string> playCase(const FuzzOptions &options,
   compile.target = options.target;
   const std::string path = folder->file("library.so");
   if (Error error = (*model)->compile(compile, path))
-    return std::move(error);
+    return error;
   auto library = LoadedLibrary::open(path);
   if (!library)
     return library.takeError();
