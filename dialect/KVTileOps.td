@@ -103,53 +103,66 @@ def KV_ArrangeOp : KV_TileOp<"arrange"> {
 def KV_FoldOp : KV_TileOp<"fold"> {
   let summary = "fold a run's scales and zeros into an operand";
   let description = [{
-    The one rule of scales: since x' = code * scale + zero, sum(w x') is
-    sum(w code scale) + sum(w zero). A scale that varies along the contracted
-    dimension is multiplied into the operand (`scales "operand"`), any other
-    into the result, by `kv.contract` or `kv.accumulate` (`"result"`). Zeros
-    become sums likewise: of operand times zero, or of the operand alone.
+    The one rule of scales. A code stands for code * scale + zero. With the
+    *center* c, the whole number nearest to -zero / scale among the codes, and
+    the *rest* r = zero + c * scale it stands for (code - c) * scale + r, so
+
+        sum(w x') = sum(w scale (code - c)) + sum(w r),
+
+    where no term is more than twice what it stands for: zeros that are large
+    beside what is stored cancel nothing. A scale that varies along the
+    contracted dimension is multiplied into the operand (`scales "operand"`),
+    any other into the result, by `kv.contract` or `kv.accumulate`
+    (`"result"`). Rests become `sums` likewise: of operand times rest, or of
+    the operand alone. `centers` has the centers of an operand's columns; with
+    scales in the result they follow from the page.
 
     Keys are contracted over channels: the operand is the query, a row a head.
     Values are contracted over tokens: the operand is the softmax's weights,
     and becomes a row for each head and block of channels.
 
     ```mlir
-    %o, %z = kv.fold %q from %page head %h run %t, %lead, %n scales "operand"
-      : !kv.tile<3x64>, !kv.page<#stream1> -> !kv.tile<3x64>, !kv.tile<3x1>
+    %o, %z, %c = kv.fold %q from %page head %h run %t, %lead, %n scales "operand"
+      : !kv.tile<3x64>, !kv.page<#stream1> -> !kv.tile<3x64>, !kv.tile<3x1>, !kv.tile<1x64>
     ```
   }];
   let arguments = (ins KV_TileType:$tile, KV_PageType:$page, Index:$head,
                        Index:$token, Index:$lead, Index:$count,
                        KV_Scales:$scales);
-  let results = (outs KV_TileType:$operand, KV_TileType:$sums);
+  let results = (outs KV_TileType:$operand, KV_TileType:$sums,
+                      Optional<KV_TileType>:$centers);
   let assemblyFormat = [{
     $tile `from` $page `head` $head `run` $token `,` $lead `,` $count
     `scales` $scales attr-dict
     `:` type($tile) `,` type($page) `->` type($operand) `,` type($sums)
+    (`,` type($centers)^)?
   }];
   let hasVerifier = 1;
 }
 
-def KV_ContractOp : KV_TileOp<"contract"> {
+def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
   let summary = "dot products of an operand's rows with a run's keys";
   let description = [{
     One row a head, one column a token of the run. Without `scales` the
     operand is the query as it is; `kv-fold-scales` makes it ready.
 
     ```mlir
-    %s = kv.contract %o zeros %z with %page head %h run %t, %lead, %n scales "operand"
-      : !kv.tile<3x64>, !kv.page<#stream1>, !kv.tile<3x1> -> !kv.tile<3x64>
+    %s = kv.contract %o zeros %z centers %c with %page head %h run %t, %lead, %n
+      scales "operand"
+      : !kv.tile<3x64>, !kv.page<#stream1> zeros !kv.tile<3x1> centers !kv.tile<1x64>
+      -> !kv.tile<3x64>
     ```
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
-                       KV_PageType:$page, Index:$head, Index:$token,
+                       Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
                        Index:$lead, Index:$count, OptionalAttr<KV_Scales>:$scales,
                        OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
-    $operand (`zeros` $sums^)? `with` $page `head` $head
+    $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
     `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
-    `:` type($operand) `,` type($page) (`,` type($sums)^)? `->` type($result)
+    `:` type($operand) `,` type($page) (`zeros` type($sums)^)?
+    (`centers` type($centers)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -161,23 +174,23 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
     `scales` the operand is the weights as they are.
 
     ```mlir
-    %2 = kv.accumulate %o zeros %z with %page head %h run %t, %lead, %n
+    %2 = kv.accumulate %o zeros %z centers %c with %page head %h run %t, %lead, %n
       into %1 rescale %alpha scales "operand" : ...
     ```
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
-                       KV_PageType:$page, Index:$head, Index:$token,
+                       Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
                        Index:$lead, Index:$count, KV_StateType:$state,
                        Optional<KV_TileType>:$rescale,
                        OptionalAttr<KV_Scales>:$scales,
                        OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_StateType:$next);
   let assemblyFormat = [{
-    $operand (`zeros` $sums^)? `with` $page `head` $head
+    $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
     `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
     (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
     `:` type($operand) `,` type($page) `,` type($state)
-    (`zeros` type($sums)^)? (`rescale` type($rescale)^)? `->` type($next)
+    (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)? `->` type($next)
   }];
   let hasVerifier = 1;
 }

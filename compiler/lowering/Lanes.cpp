@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/Lanes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinAttributes.h"
+
+#include <cmath>
 
 using namespace mlir;
 
@@ -91,6 +94,9 @@ Value Lanes::fma(Value a, Value b, Value c) {
 }
 Value Lanes::addF(Value a, Value b) {
   return arith::AddFOp::create(builder, loc, a, b);
+}
+Value Lanes::subtractF(Value a, Value b) {
+  return arith::SubFOp::create(builder, loc, a, b);
 }
 Value Lanes::multiplyF(Value a, Value b) {
   return arith::MulFOp::create(builder, loc, a, b);
@@ -266,6 +272,23 @@ kv::ScaleZero Record::loadPair(Value address, bool vector) {
   }
   return layout.stream.getEncoding().buildUnpackPair(at.builder, at.loc,
                                                      words);
+}
+
+CenteredPair Record::loadCentered(Value address, bool vector) {
+  kv::ScaleZero pair = loadPair(address, vector);
+  Type type = pair.scale.getType();
+  auto number = [&](double value) {
+    return kv::splatFloat(at.builder, at.loc, value, type);
+  };
+  // The nearest code to zero; any whole number near it will do.
+  const double top = std::ldexp(1.0, 32 / layout.codesPerWord) - 1;
+  Value center = arith::DivFOp::create(
+      at.builder, at.loc, at.subtractF(number(0.0), pair.zero), pair.scale);
+  center = at.leastF(at.greatestF(center, number(0.0)), number(top));
+  center = math::RoundEvenOp::create(at.builder, at.loc, center);
+  Value rest = math::FmaOp::create(at.builder, at.loc, center, pair.scale,
+                                   pair.zero);
+  return {pair.scale, center, rest};
 }
 
 void Record::storePair(const kv::BuiltPair &pair, Value address, Value mask) {

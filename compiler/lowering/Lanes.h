@@ -69,6 +69,7 @@ struct Lanes {
   void storeScalar(Value scalar, Value tile, Value row, Value column);
   Value fma(Value a, Value b, Value c);
   Value addF(Value a, Value b);
+  Value subtractF(Value a, Value b);
   Value multiplyF(Value a, Value b);
   Value greatestF(Value a, Value b);
   Value leastF(Value a, Value b);
@@ -92,6 +93,12 @@ private:
   Value reduce(Value vector,
                llvm::function_ref<Value(Value, Value)> combine);
   Value constantLike(double value, Value like);
+};
+
+/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so that
+/// code * scale + zero = (code - c) * scale + r; see kv.fold.
+struct CenteredPair {
+  Value scale, center, rest;
 };
 
 /// Where one code lies.
@@ -137,6 +144,7 @@ struct Record {
 
   /// The pairs at `address`: of as many lanes (`vector`), or one.
   kv::ScaleZero loadPair(Value address, bool vector);
+  CenteredPair loadCentered(Value address, bool vector);
   void storePair(const kv::BuiltPair &pair, Value address, Value mask);
 };
 

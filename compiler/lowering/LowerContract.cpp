@@ -31,6 +31,10 @@ struct Contraction {
   SmallVector<Value> rows;
   /// The operand's column of slot 0 of word `from`.
   Value column;
+  /// Centers of codes: a row of a tile, a column a slot ...
+  Value centers = {}, centerRow = {};
+  /// ... or, where they lie on lanes, one vector for each of the block's.
+  SmallVector<Value> laneCenters = {};
 
   /// sums[head * vectors + vector].
   SmallVector<Value> build(Value from, Value to) {
@@ -57,9 +61,16 @@ struct Contraction {
                SmallVector<Value> &sums) {
     const int64_t vectors = record.layout.vectors();
     SmallVector<Value> codes;
-    for (Value word : words)
-      codes.push_back(record.layout.stream.getEncoding().buildDecode(
-          at.builder, at.loc, word, slot));
+    Value center;
+    if (centers)
+      center = at.broadcast(at.loadScalar(centers, centerRow, column));
+    for (auto [vector, word] : llvm::enumerate(words)) {
+      Value code = record.layout.stream.getEncoding().buildDecode(
+          at.builder, at.loc, word, slot);
+      if (!laneCenters.empty())
+        center = laneCenters[vector];
+      codes.push_back(center ? at.subtractF(code, center) : code);
+    }
     for (auto [head, row] : llvm::enumerate(rows)) {
       Value factor = at.broadcast(at.loadScalar(operand, row, column));
       for (int64_t vector = 0; vector < vectors; ++vector) {
@@ -130,6 +141,10 @@ struct LowerContract : TilePattern<kv::ContractOp> {
       rows.push_back(at.index(head + h));
     Contraction contraction{at,    record, adaptor.getOperand(),
                             block, rows,   at.index(0)};
+    if (adaptor.getCenters()) {
+      contraction.centers = adaptor.getCenters();
+      contraction.centerRow = at.index(0);
+    }
     const int64_t vectors = record.layout.vectors();
     if (*op.getScales() != "result") {
       auto sums =
@@ -152,23 +167,28 @@ struct LowerContract : TilePattern<kv::ContractOp> {
           contraction.column =
               at.multiply(channelBlock, record.layout.blockColumns);
           Value from = at.multiply(channelBlock, words);
-          auto parts = contraction.build(from, at.add(from, words));
-          SmallVector<Value> sums(carried);
           Value token = at.multiply(block, record.wordStride());
+          SmallVector<CenteredPair> pairs;
+          contraction.laneCenters.clear();
           for (int64_t vector = 0; vector < vectors; ++vector) {
             Value address = record.pairAddress(
                 at.add(token, vector * lanes), channelBlock);
-            kv::ScaleZero pair = record.loadPair(address, /*vector=*/true);
+            pairs.push_back(record.loadCentered(address, /*vector=*/true));
+            contraction.laneCenters.push_back(pairs.back().center);
+          }
+          auto parts = contraction.build(from, at.add(from, words));
+          SmallVector<Value> sums(carried);
+          for (int64_t vector = 0; vector < vectors; ++vector)
             for (int64_t h = 0; h < heads; ++h) {
               Value &sum = sums[h * vectors + vector];
-              sum = at.fma(parts[h * vectors + vector], pair.scale, sum);
+              sum = at.fma(parts[h * vectors + vector], pairs[vector].scale,
+                           sum);
               if (!adaptor.getSums())
                 continue;
               Value total = at.loadScalar(adaptor.getSums(),
                                           at.index(head + h), channelBlock);
-              sum = at.fma(at.broadcast(total), pair.zero, sum);
+              sum = at.fma(at.broadcast(total), pairs[vector].rest, sum);
             }
-          }
           return sums;
         });
   }
@@ -227,17 +247,27 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     }
     Contraction contraction{at,    record, adaptor.getOperand(),
                             block, rows,   at.index(0)};
-    auto sums = contraction.build(from, at.add(from, words));
-
+    if (adaptor.getCenters()) {
+      contraction.centers = adaptor.getCenters();
+      contraction.centerRow = channelBlock;
+    }
+    SmallVector<Value> channels;
+    SmallVector<CenteredPair> pairs;
     for (int64_t vector = 0; vector < vectors; ++vector) {
       Value number = at.add(at.multiply(block, vectors), vector);
-      Value channel = at.add(
+      channels.push_back(at.add(
           at.multiply(channelBlock, layout.layout.getBlock()),
           at.multiply(at.remainder(number, layout.blockColumns / lanes),
-                      lanes));
-      kv::ScaleZero pair;
-      if (*op.getScales() == "result")
-        pair = pairOf(at, record, offset, channelBlock, channel);
+                      lanes)));
+      if (*op.getScales() != "result")
+        continue;
+      pairs.push_back(
+          pairOf(at, record, offset, channelBlock, channels.back()));
+      contraction.laneCenters.push_back(pairs.back().center);
+    }
+    auto sums = contraction.build(from, at.add(from, words));
+
+    for (int64_t vector = 0; vector < vectors; ++vector)
       for (int64_t h = 0; h < heads; ++h) {
         Value sum = sums[h * vectors + vector];
         Value total;
@@ -245,10 +275,10 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
           total = at.broadcast(
               at.loadScalar(adaptor.getSums(), at.index(head + h),
                             inOperand ? channelBlock : at.index(0)));
-        if (pair.scale) {
-          sum = at.multiplyF(sum, pair.scale);
+        if (!pairs.empty()) {
+          sum = at.multiplyF(sum, pairs[vector].scale);
           if (total)
-            sum = at.fma(total, pair.zero, sum);
+            sum = at.fma(total, pairs[vector].rest, sum);
         } else if (total) {
           sum = at.addF(sum, total);
         }
@@ -257,21 +287,21 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
           factor = at.broadcast(at.loadScalar(adaptor.getRescale(),
                                               at.index(head + h),
                                               at.index(0)));
-        addTo(at, adaptor.getState(), head + h, layout, channelBlock, channel,
-              factor, sum);
+        addTo(at, adaptor.getState(), head + h, layout, channelBlock,
+              channels[vector], factor, sum);
       }
-    }
   }
 
   /// The scales that a vector of channels has in this run.
-  static kv::ScaleZero pairOf(Lanes &at, Record &record, Value offset,
-                              Value channelBlock, Value channel) {
+  static CenteredPair pairOf(Lanes &at, Record &record, Value offset,
+                             Value channelBlock, Value channel) {
     if (record.layout.block->channels == 1)
-      return record.loadPair(record.pairAddress(offset, channel),
-                             /*vector=*/true);
-    kv::ScaleZero one = record.loadPair(
+      return record.loadCentered(record.pairAddress(offset, channel),
+                                 /*vector=*/true);
+    CenteredPair one = record.loadCentered(
         record.pairAddress(offset, channelBlock), /*vector=*/false);
-    return {at.broadcast(one.scale), at.broadcast(one.zero)};
+    return {at.broadcast(one.scale), at.broadcast(one.center),
+            at.broadcast(one.rest)};
   }
 
   /// acc = acc * factor + sum in those lanes that are channels of this block.

@@ -94,22 +94,30 @@ struct LowerFold : TilePattern<kv::FoldOp> {
                   adaptor.getHead());
     Value sums = at.allocate(types().convertTile(op.getSums().getType()));
     Value operand = adaptor.getTile();
+    Value centers;
     if (op.getScales() == "operand")
       operand = at.allocate(types().convertTile(op.getOperand().getType()));
+    if (op.getCenters())
+      centers = at.allocate(types().convertTile(op.getCenters().getType()));
     if (record.layout.stream.getPlane() == kv::Plane::Keys)
-      foldQuery(op, adaptor, at, record, operand, sums);
+      foldQuery(op, adaptor, at, record, operand, sums, centers);
     else if (op.getScales() == "operand")
-      foldWeights(op, adaptor, at, record, operand, sums);
+      foldWeights(op, adaptor, at, record, operand, sums, centers);
     else
       sumWeights(op, adaptor, at, sums);
-    rewriter.replaceOp(op, {operand, sums});
+    SmallVector<Value> results{operand, sums};
+    if (centers)
+      results.push_back(centers);
+    rewriter.replaceOp(op, results);
     return success();
   }
 
   /// operand[h][channel] = q[h][channel] * scale[channel],
-  /// sums[h] = sum of q[h][channel] * zero[channel].
+  /// sums[h] = sum of q[h][channel] * rest[channel],
+  /// centers[channel].
   static void foldQuery(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
-                        Record &record, Value operand, Value sums) {
+                        Record &record, Value operand, Value sums,
+                        Value centers) {
     const kv::PageLayout &layout = record.layout;
     const int64_t heads = op.getTile().getType().getRows();
     const int64_t dim = layout.layout.getChannels();
@@ -128,13 +136,15 @@ struct LowerFold : TilePattern<kv::FoldOp> {
     auto totals = at.loop(
         at.index(0), at.index(whole), lanes, none,
         [&](Value channel, ValueRange carried) {
-          kv::ScaleZero pair = record.loadPair(place(channel), true);
+          CenteredPair pair = record.loadCentered(place(channel), true);
+          if (centers)
+            at.store(pair.center, centers, at.index(0), channel);
           SmallVector<Value> next(carried);
           for (int64_t head = 0; head < heads; ++head) {
             Value q = at.load(adaptor.getTile(), at.index(head), channel);
             at.store(at.multiplyF(q, pair.scale), operand, at.index(head),
                      channel);
-            next[head] = at.fma(q, pair.zero, next[head]);
+            next[head] = at.fma(q, pair.rest, next[head]);
           }
           return next;
         });
@@ -142,20 +152,24 @@ struct LowerFold : TilePattern<kv::FoldOp> {
       total = at.sum(total);
     if (layout.columns != whole)
       clearFrom(at, operand, heads, whole, layout.columns);
+    if (centers && layout.columns != whole)
+      clearFrom(at, centers, 1, whole, layout.columns);
     auto rest = at.loop(
         at.index(whole), at.index(dim), totals,
         [&](Value channel, ValueRange carried) {
-          kv::ScaleZero pair = record.loadPair(place(channel), false);
+          CenteredPair pair = record.loadCentered(place(channel), false);
           const int64_t block = layout.layout.getBlock();
           Value column = at.add(
               at.multiply(at.divide(channel, block), layout.blockColumns),
               at.remainder(channel, block));
+          if (centers)
+            at.storeScalar(pair.center, centers, at.index(0), column);
           SmallVector<Value> next(carried);
           for (int64_t head = 0; head < heads; ++head) {
             Value q = at.loadScalar(adaptor.getTile(), at.index(head), channel);
             at.storeScalar(at.multiplyF(q, pair.scale), operand,
                            at.index(head), column);
-            next[head] = at.addF(next[head], at.multiplyF(q, pair.zero));
+            next[head] = at.addF(next[head], at.multiplyF(q, pair.rest));
           }
           return next;
         });
@@ -177,9 +191,11 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   }
 
   /// operand[h * blocks + b][token] = w[h][token] * scale[b][token],
-  /// sums[h][b] = sum of w[h][token] * zero[b][token].
+  /// sums[h][b] = sum of w[h][token] * rest[b][token],
+  /// centers[b][token].
   static void foldWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
-                          Record &record, Value operand, Value sums) {
+                          Record &record, Value operand, Value sums,
+                        Value centers) {
     const int64_t blocks = record.layout.channelBlocks();
     const int64_t heads = op.getTile().getType().getRows();
     Value base = at.subtract(record.offsetOf(adaptor.getToken()),
@@ -191,13 +207,15 @@ struct LowerFold : TilePattern<kv::FoldOp> {
           [&](Value column, ValueRange carried) {
             Value address =
                 record.pairAddress(at.add(base, column), block);
-            kv::ScaleZero pair = record.loadPair(address, true);
+            CenteredPair pair = record.loadCentered(address, true);
+            if (centers)
+              at.store(pair.center, centers, block, column);
             SmallVector<Value> next(carried);
             for (int64_t head = 0; head < heads; ++head) {
               Value w = at.load(adaptor.getTile(), at.index(head), column);
               Value row = at.add(block, head * blocks);
               at.store(at.multiplyF(w, pair.scale), operand, row, column);
-              next[head] = at.fma(w, pair.zero, next[head]);
+              next[head] = at.fma(w, pair.rest, next[head]);
             }
             return next;
           });

@@ -58,8 +58,7 @@ void Store::append(ArrayRef<float> k, ArrayRef<float> v) {
 /// Writes the newest token's values in the form that they are appended in.
 void Store::keep(PlaneToken &token, kv::Plane plane, ArrayRef<float> values) {
   auto precision = thePolicy.getPlane(plane);
-  auto encoding = length < thePolicy.getTime().getSinks()
-                      ? thePolicy.getSinks(plane)
+  auto encoding = length < thePolicy.getTime().getSinks() ? thePolicy.getSinks(plane)
                   : precision.keepsOriginals() ? thePolicy.getResidual()
                                                : precision;
   kv::CodedBlock block = encoding.encode(values);

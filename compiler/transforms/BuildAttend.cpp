@@ -102,8 +102,8 @@ Value Attend::overRun(kv::SegmentAttr segment, Value rows, Value head, Run run,
   Value keys = tiles.page(view, segment.getKeys(), run.token);
   Value values = tiles.page(view, segment.getValues(), run.token);
   auto type = tile(group, schedule.getRun());
-  Value dots = kv::ContractOp::create(builder, loc, type, rows, Value(), keys,
-                                      head, run.token, run.lead, run.count,
+  Value dots = kv::ContractOp::create(builder, loc, type, rows, Value(),
+                                      Value(), keys, head, run.token, run.lead, run.count,
                                       StringAttr(), schedule);
   dots = logits(dots, segment, head, run);
   Value masked =
@@ -112,8 +112,8 @@ Value Attend::overRun(kv::SegmentAttr segment, Value rows, Value head, Run run,
       builder, loc, type, tile(group, 1), state.getType(), masked, state,
       run.count);
   return kv::AccumulateOp::create(
-      builder, loc, state.getType(), update.getWeights(), Value(), values,
-      head, run.token, run.lead, run.count, update.getNext(),
+      builder, loc, state.getType(), update.getWeights(), Value(), Value(),
+      values, head, run.token, run.lead, run.count, update.getNext(),
       update.getAlpha(), StringAttr(), schedule);
 }
 

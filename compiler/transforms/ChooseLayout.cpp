@@ -22,6 +22,11 @@ namespace {
 /// keep headers and page tables small, short enough to free memory soon.
 constexpr int64_t PageTokens = 64;
 
+/// Vectors of lanes that are read together: with four heads in lockstep their
+/// sums fill half of 16 registers. A layout depends on nothing but what is
+/// stored: readers with other heads read the same pages.
+constexpr int64_t Vectors = 2;
+
 struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
   void runOnOperation() override {
     kv::StepOp step = getOperation();
@@ -40,16 +45,10 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
     step.setStreamsAttr(ArrayAttr::get(step.getContext(), streams));
   }
 
-  /// Vectors of tokens that are read together: with few heads in lockstep more
-  /// are needed to keep multiplications independent.
-  static int64_t keyVectors(kv::StepOp step) {
-    return step.getShape().getGroup() >= 3 ? 2 : 4;
-  }
-
-  /// Vectors of channels that are read together: as many, as far as that
+  /// Vectors of channels that are read together: as of tokens, as far as that
   /// pads nothing.
-  int64_t valueVectors(kv::StepOp step, int64_t block) const {
-    int64_t vectors = keyVectors(step);
+  int64_t valueVectors(int64_t block) const {
+    int64_t vectors = Vectors;
     while (vectors > 1 && llvm::alignTo(block, lanes * vectors) !=
                               llvm::alignTo(block, lanes))
       vectors /= 2;
@@ -58,7 +57,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
 
   /// Pages have whole vectors and whole words of tokens in every stream.
   int64_t unitOf(kv::StepOp step) const {
-    int64_t unit = lanes * keyVectors(step);
+    int64_t unit = lanes * Vectors;
     for (kv::StreamAttr stream : step.getStreamList())
       unit = std::lcm<int64_t>(unit,
                                32 / stream.getEncoding().getElementBits());
@@ -80,7 +79,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
     return kv::LayoutAttr::get(
         step.getContext(), shape.getKvHeads(), tokens, dim, block,
         keys ? "tokens" : "channels", lanes,
-        keys ? keyVectors(step) : valueVectors(step, block),
+        keys ? Vectors : valueVectors(block),
         pagesAtOnce(policy, stream, tokens));
   }
 

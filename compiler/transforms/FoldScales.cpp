@@ -31,14 +31,16 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
   /// Scales and zeros of one run into its operand.
   template <typename Op>
   void foldRun(Op op, kv::TileType operand, kv::TileType sums,
-               StringAttr scales) {
+               kv::TileType centers, StringAttr scales) {
     OpBuilder builder(op);
     auto fold = kv::FoldOp::create(builder, op.getLoc(), operand, sums,
-                                   op.getOperand(), op.getPage(), op.getHead(),
+                                   centers, op.getOperand(), op.getPage(), op.getHead(),
                                    op.getToken(), op.getLead(), op.getCount(),
                                    scales);
     op.getOperandMutable().assign(fold.getOperand());
     op.getSumsMutable().assign(fold.getSums());
+    if (centers)
+      op.getCentersMutable().assign(fold.getCenters());
     ++numFolds;
   }
 
@@ -51,7 +53,8 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
     auto scales = StringAttr::get(op.getContext(), kv::scalesOf(stream));
     auto operand = tile(op, heads, layout.columns);
     if (scales == "operand") {
-      foldRun(op, operand, tile(op, heads, 1), scales);
+      foldRun(op, operand, tile(op, heads, 1), tile(op, 1, layout.columns),
+              scales);
     } else {
       // Nothing of it depends on a page: once where the query is made.
       OpBuilder builder(op);
@@ -77,9 +80,11 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
     if (scales == "operand") {
       const int64_t blocks = kv::PageLayout(stream).channelBlocks();
       foldRun(op, tile(op, weights.getRows() * blocks, weights.getColumns()),
-              tile(op, weights.getRows(), blocks), scales);
+              tile(op, weights.getRows(), blocks),
+              tile(op, blocks, weights.getColumns()), scales);
     } else if (scales == "result") {
-      foldRun(op, weights, tile(op, weights.getRows(), 1), scales);
+      foldRun(op, weights, tile(op, weights.getRows(), 1), kv::TileType(),
+              scales);
     }
     op.setScalesAttr(scales);
   }
