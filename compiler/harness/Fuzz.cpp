@@ -176,6 +176,7 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
     ++failures;
     progress.clear();
     os << formatv("failure: {0}\n{1}{2}\n\n", again, text, miss);
+    os.flush();
   }
   progress.clear();
   coverage.print(os);
