@@ -12,7 +12,7 @@ config.name = "kvc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".yaml", ".test"]
 # Inputs are read by tests and are none; unit/ has a configuration of its own.
-config.excludes = ["Inputs", "data", "lib"]
+config.excludes = ["Inputs", "data"]
 config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join(
@@ -30,7 +30,7 @@ config.environment.setdefault(
 config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 # Tools, so that a test names `%kvc-opt` or, found by PATH, `kvc-opt`.
-for tool in ("kvc-opt", "kvc-lsp-server", "kvc"):
+for tool in ("kvc-opt", "kvc-lsp-server", "kvc-test", "kvc"):
     config.substitutions.append(
         (rf"%{tool}(?![-\w])", os.path.join(config.kvc_bin_dir, tool))
     )

@@ -71,7 +71,8 @@ SmallVector<Value> Attend::rotations(Value head) {
   SmallVector<Value> rotated;
   for (Value table : angles)
     rotated.push_back(kv::RotateOp::create(builder, loc, type, rows, table,
-                                           tiles.policy.getPosition()));
+                                           tiles.policy.getPosition(),
+                                           /*exact=*/true));
   if (rotated.empty())
     rotated.push_back(rows);
   return rotated;

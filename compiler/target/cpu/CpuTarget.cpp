@@ -19,6 +19,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 #include <mutex>
@@ -117,6 +118,44 @@ static bool isExported(const llvm::GlobalValue &value) {
          !value.hasHiddenVisibility() && name.ends_with("_library");
 }
 
+namespace {
+/// The analyses that a run of LLVM's passes needs.
+struct Analyses {
+  explicit Analyses(llvm::PassBuilder &builder) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+};
+} // namespace
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  // Kernels come as vectors, unrolled as far as registers go; what is scalar is
+  // rare, and making more code of it costs time and cache.
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, analyses.modules);
+}
+
+static void removeUnused(llvm::Module &module) {
+  llvm::PassBuilder builder;
+  Analyses analyses(builder);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(module, analyses.modules);
+}
+
 bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
   auto machine = this->machine(error);
   if (!machine)
@@ -130,22 +169,12 @@ bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
     const bool entry = isExported(function);
     function.addFnAttr("target-cpu", entry ? "x86-64" : description.cpu);
   }
+  // The runtime comes optimised, and meets kernels through pointers alone.
+  optimize(module, *machine);
   if (!linkRuntime(module, error))
     return false;
   llvm::internalizeModule(module, isExported);
-
-  llvm::PassBuilder builder(machine.get());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
+  removeUnused(module);
   llvm::raw_string_ostream os(error);
   return !llvm::verifyModule(module, &os);
 }
