@@ -5,7 +5,7 @@
 #   check-kvc builds it.
 
 function(kvc_add_unit_test name)
-  cmake_parse_arguments(ARG "PLAIN" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "PLAIN" "" "SOURCES;LINK;ARGS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   if(NOT ARG_PLAIN)
     kvc_use_mlir(${name})
@@ -13,5 +13,9 @@ function(kvc_add_unit_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
+  # Arguments, one a line, where lit finds them.
+  list(JOIN ARG_ARGS "\n" lines)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test/unit/${name}.args
+    CONTENT "${lines}")
   set_property(GLOBAL APPEND PROPERTY KVC_UNIT_TESTS ${name})
 endfunction()

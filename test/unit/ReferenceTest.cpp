@@ -90,7 +90,7 @@ struct Model {
   std::unique_ptr<Reference> build(int64_t first = 0) {
     module = parseSourceString<ModuleOp>("kv.model @m io f32 {\n" + text + "}",
                                          &context);
-    if (!CHECK(module))
+    if (!CHECK(bool(module)))
       exit(1);
     auto reference = Reference::create(*module, first);
     if (!CHECK(bool(reference)))

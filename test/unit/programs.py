@@ -20,9 +20,11 @@ class Programs(lit.formats.TestFormat):
                 yield lit.Test.Test(suite, path_in_suite + (name,), local)
 
     def execute(self, test, lit_config):
+        with open(test.getExecPath() + ".args") as lines:
+            arguments = lines.read().splitlines()
         try:
             out, err, code = lit.util.executeCommand(
-                [test.getExecPath()],
+                [test.getExecPath()] + arguments,
                 env=test.config.environment,
                 cwd=os.path.dirname(test.getExecPath()),
                 timeout=lit_config.maxIndividualTestTime,
