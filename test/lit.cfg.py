@@ -25,6 +25,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
 config.environment.setdefault(
     "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"
 )
+# LLVM's allocators poison memory where kvc inlines them, and libMLIR, which has
+# no sanitizer, would hand it out again without telling.
+config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 # Tools, so that a test names `%kvc-opt` or, found by PATH, `kvc-opt`.
 for tool in ("kvc-opt", "kvc-lsp-server", "kvc-test", "kvc"):

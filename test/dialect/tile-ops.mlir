@@ -21,6 +21,8 @@ func.func @queries(%buffer: memref<9x12xf32>, %angles: memref<2x6xf32>, %row: in
   %q = kv.rows %buffer[%row] : memref<9x12xf32> -> !kv.tile<3x12>
   // CHECK: %[[R:.*]] = kv.rotate %[[Q]] as #kv.absolute<<theta = 1.000000e+00 : f64, dims = 12, pairing = "half">> by %{{.*}} : memref<2x6xf32>, <3x12>
   %r = kv.rotate %q as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %angles : memref<2x6xf32>, !kv.tile<3x12>
+  // CHECK: kv.rotate %[[Q]] as #kv.absolute<{{.*}}> by %{{.*}} exact : memref<2x6xf32>, <3x12>
+  %e = kv.rotate %q as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %angles exact : memref<2x6xf32>, !kv.tile<3x12>
   // CHECK: %[[S:.*]] = kv.scale %[[R]] by 1.250000e-01 : <3x12>
   %s = kv.scale %r by 0.125 : !kv.tile<3x12>
   // CHECK: %{{.*}} = kv.arrange %[[S]] for #[[KEYS]] : <3x12> -> <3x16>{{$}}
