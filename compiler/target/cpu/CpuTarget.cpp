@@ -68,7 +68,6 @@ void CpuTarget::buildLLVM(OpPassManager &passes) const {
   EmitLibraryOptions options;
   options.features = description.features;
   passes.addPass(createEmitLibrary(options));
-  passes.addPass(createCanonicalizerPass());
 }
 
 static void initializeLLVM() {
