@@ -1,7 +1,7 @@
 """Break a tile program in one line, and see whether `kvc verify` notices.
 
 Each section of mutants.ini is a mutant: a line of the tile program of one of
-the specs here, and what stands there instead. It is caught where `kvc verify`
+the specs in Inputs, and what stands there instead. It is caught where `kvc verify`
 finds that the library misses. Exit code 1 where one is not, or where the table
 does not fit: a line that is not there, IR that does not compile, a crash.
 """
@@ -115,7 +115,7 @@ class Workshop:
         return os.path.join(self.folder, name)
 
     def spec(self, base):
-        return os.path.join(HERE, base + ".yaml")
+        return os.path.join(HERE, "Inputs", base + ".yaml")
 
     def compile(self, name, *arguments):
         code, said = run(self.kvc, "compile", *arguments)
