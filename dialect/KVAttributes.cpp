@@ -30,9 +30,10 @@ void KVDialect::registerAttributes() {
 LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
                                 int64_t kvHeads, int64_t headDim,
                                 int64_t valueDim, Type io) {
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>{"heads", heads}, {"kv_heads", kvHeads},
-        {"head_dim", headDim}, {"value_dim", valueDim}})
+  for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
+                             {"kv_heads", kvHeads},
+                             {"head_dim", headDim},
+                             {"value_dim", valueDim}})
     if (value < 1 || value > 65536)
       return emitError() << name << " is 1 to 65536, not " << value;
   if (heads % kvHeads != 0)
@@ -54,10 +55,22 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
                                  DepthAttrInterface, ArrayAttr score) {
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"residual", residual},
-        {"key_sinks", keySinks}, {"value_sinks", valueSinks}})
+        {"key_sinks", keySinks},
+        {"value_sinks", valueSinks}})
     if (precision.keepsOriginals() || precision.getBlock(1))
       return emitError() << name << " is kept without codes, not as "
                          << precision;
+  for (auto [name, precision] :
+       {std::pair<StringRef, PrecisionAttrInterface>{"keys", keys},
+        {"values", values}})
+    if (precision.keepsOriginals() != precision.getBlock(1).has_value())
+      return emitError() << name << " keeps originals just where it has scales, "
+                         << "unlike " << precision;
+  for (auto precision : {keys, values, residual, keySinks, valueSinks})
+    if (const unsigned bits = precision.getElementBits();
+        bits < 1 || bits > 32 || !llvm::isPowerOf2_32(bits))
+      return emitError() << "codes have 1, 2, 4, 8, 16 or 32 bits, not "
+                         << bits << " as those of " << precision;
   for (Attribute point : score)
     if (!isa<ScoreAttrInterface>(point))
       return emitError() << "score is a list of score points; " << point
@@ -77,14 +90,22 @@ LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
                                  int64_t lanes, int64_t vectors,
                                  int64_t pages) {
   if (lanesOn != "tokens" && lanesOn != "channels")
-    return emitError() << "lanes_on is \"tokens\" or \"channels\", not \""
+    return emitError() << R"(lanes_on is "tokens" or "channels", not ")"
                        << lanesOn << "\"";
-  for (auto [name, value] :
-       {std::pair<StringRef, int64_t>{"heads", heads}, {"tokens", tokens},
-        {"channels", channels}, {"block", block}, {"lanes", lanes},
-        {"vectors", vectors}, {"pages", pages}})
-    if (value < 1)
-      return emitError() << name << " is at least 1, not " << value;
+  // The limits keep products of these, such as a record's words, in 64 bits.
+  struct Extent {
+    StringRef name;
+    int64_t value, most;
+  };
+  for (auto [name, value, most] : {Extent{"heads", heads, 65536},
+                                   {"tokens", tokens, int64_t(1) << 24},
+                                   {"channels", channels, 65536},
+                                   {"block", block, 65536},
+                                   {"lanes", lanes, 1024},
+                                   {"vectors", vectors, 1024},
+                                   {"pages", pages, INT32_MAX}})
+    if (value < 1 || value > most)
+      return emitError() << name << " is 1 to " << most << ", not " << value;
   if (block > channels)
     return emitError() << "block is " << block << ", more than the channels, "
                        << channels;
@@ -100,10 +121,10 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
                                  PrecisionAttrInterface encoding,
                                  LayoutAttr layout) {
   if (plane != "keys" && plane != "values")
-    return emitError() << "plane is \"keys\" or \"values\", not \"" << plane
+    return emitError() << R"(plane is "keys" or "values", not ")" << plane
                        << "\"";
   if (kind != "sink" && kind != "original" && kind != "code")
-    return emitError() << "kind is \"sink\", \"original\" or \"code\", not \""
+    return emitError() << R"(kind is "sink", "original" or "code", not ")"
                        << kind << "\"";
   if (origin < 0)
     return emitError() << "origin is not negative, as " << origin << " is";
@@ -115,10 +136,18 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
 
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
                                  int64_t registers) {
-  if (lanes < 1 || !llvm::isPowerOf2_64(lanes))
-    return emitError() << "lanes is a power of two, not " << lanes;
+  if (lanes < 1 || lanes > 1024 || !llvm::isPowerOf2_64(lanes))
+    return emitError() << "lanes is a power of two up to 1024, not " << lanes;
   if (registers < 8)
     return emitError() << "registers is at least 8, not " << registers;
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
+                                   int64_t run) {
+  if (heads < 1 || run < 1)
+    return emitError() << "heads and run are at least 1, not " << heads
+                       << " and " << run;
   return success();
 }
 

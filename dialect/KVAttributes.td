@@ -188,6 +188,7 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$run);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // KVC_DIALECT_KVATTRIBUTES_TD

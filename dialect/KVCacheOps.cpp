@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/KVOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -38,7 +40,7 @@ LogicalResult ModelOp::verify() {
     if (layer.getShape().getIo() != getIo())
       return layer.emitOpError("has io ")
              << layer.getShape().getIo() << ", its model has " << getIo();
-    if (owner == self)
+    if (owner == self && layer.getPolicy().getDepth().stores())
       continue;
     if (owner < 0 || owner >= self)
       return layer.emitOpError("is layer ")
@@ -56,9 +58,10 @@ LogicalResult ModelOp::verify() {
              << owner << ", which it reads";
     PolicyAttr p = layer.getPolicy(), q = source.getPolicy();
     if (p.getKeys() != q.getKeys() || p.getValues() != q.getValues() ||
-        p.getResidual() != q.getResidual() || p.getKeySinks() != q.getKeySinks() ||
-        p.getValueSinks() != q.getValueSinks() ||
-        p.getTime() != q.getTime() || p.getPosition() != q.getPosition())
+        p.getResidual() != q.getResidual() ||
+        p.getKeySinks() != q.getKeySinks() ||
+        p.getValueSinks() != q.getValueSinks() || p.getTime() != q.getTime() ||
+        p.getPosition() != q.getPosition())
       return layer.emitOpError("has another policy of its cache than layer ")
              << owner << ", which it reads";
   }
@@ -84,11 +87,16 @@ static LogicalResult verifyLinear(Block &body) {
       return success();
     Operation *consumer = nullptr;
     for (Operation *user : moment.getUsers()) {
+      // A loop would change one moment many times.
+      if (user->getBlock() != &body)
+        return user->emitOpError("uses a moment of the cache of another block");
       if (!consumes(user))
         continue;
-      if (consumer)
-        return user->emitOpError("takes a moment of the cache that another "
-                                 "operation takes too");
+      if (consumer) {
+        Operation *later = user->isBeforeInBlock(consumer) ? consumer : user;
+        return later->emitOpError("takes a moment of the cache that another "
+                                  "operation takes too");
+      }
       consumer = user;
     }
     for (Operation *user : moment.getUsers())
@@ -106,9 +114,62 @@ static LogicalResult verifyLinear(Block &body) {
   return success();
 }
 
+/// The types as an error names them.
+static std::string listOf(TypeRange types) {
+  if (types.empty())
+    return "nothing";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(types, stream,
+                        [&](Type type) { stream << '\'' << type << '\''; });
+  return text;
+}
+
+/// Checks that a body's operations take what it is given (`arguments`) and
+/// give what a step gives.
+static LogicalResult verifySignatures(Block &body, ArrayRef<Type> arguments,
+                                      ShapeAttr shape) {
+  auto check = [](Operation *op, StringRef verb, TypeRange types,
+                  ArrayRef<Type> wanted) -> LogicalResult {
+    if (types == TypeRange(wanted))
+      return success();
+    return op->emitOpError(verb)
+           << " " << listOf(types) << ", its layer's shape and policy want "
+           << listOf(wanted);
+  };
+  const Type out = RankedTensorType::get(
+      {shape.getHeads(), shape.getValueDim()}, shape.getIo());
+  const Type lse = RankedTensorType::get({shape.getHeads()},
+                                         Float32Type::get(shape.getContext()));
+  const bool stores = arguments.size() == 4;
+  for (Operation &op : body) {
+    if (isa<AppendOp>(op) &&
+        failed(check(&op, "takes", op.getOperandTypes(),
+                     {arguments[0], arguments[2], arguments[3]})))
+      return failure();
+    if (isa<AttendOp>(op) &&
+        (failed(check(&op, "takes", op.getOperandTypes(),
+                      {arguments[0], arguments[1]})) ||
+         failed(check(&op, "gives", op.getResultTypes(), {out, lse}))))
+      return failure();
+  }
+  SmallVector<Type> yielded{out, lse};
+  if (stores)
+    yielded.insert(yielded.begin(), arguments[0]);
+  return check(&body.back(), "gives", body.back().getOperandTypes(), yielded);
+}
+
 /// Checks the body of a layer or a step against its shape and policy.
 static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
                                 PolicyAttr policy) {
+  const PositionAttrInterface position = policy.getPosition();
+  for (int64_t pair = 0; pair < position.getPairs(); ++pair) {
+    auto [first, second] = position.getPairDims(pair);
+    if (std::max(first, second) >= shape.getHeadDim())
+      return op->emitOpError("rotates channel ")
+             << std::max(first, second) << " of a head of "
+             << shape.getHeadDim();
+  }
   if (body.empty())
     return success();
   MLIRContext *context = op->getContext();
@@ -123,8 +184,8 @@ static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
   }
   if (body.getArgumentTypes() != TypeRange(wanted))
     return op->emitOpError("takes ")
-           << body.getArgumentTypes() << ", its shape and policy want "
-           << TypeRange(wanted);
+           << listOf(body.getArgumentTypes()) << ", its shape and policy want "
+           << listOf(wanted);
   Block &block = body.front();
   if (block.empty() || !isa<YieldOp>(block.back()))
     return op->emitOpError("does not end in kv.yield");
@@ -132,6 +193,9 @@ static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
     for (Operation &inner : block)
       if (isa<AppendOp, EvictOp, CodeOp>(inner))
         return inner.emitOpError("changes a cache that the layer only reads");
+
+  if (failed(verifySignatures(block, wanted, shape)))
+    return failure();
   return verifyLinear(block);
 }
 
@@ -164,6 +228,11 @@ LogicalResult StepOp::verify() {
         !is(segment.getValues(), Plane::Values))
       return emitOpError("has a segment of streams that it does not have: ")
              << segment;
+    const int64_t rotations =
+        std::max(1u, getPolicy().getPosition().getRotations());
+    if (segment.getRotation() < 0 || segment.getRotation() >= rotations)
+      return emitOpError("has a segment of rotation ")
+             << segment.getRotation() << ", its position has " << rotations;
   }
   return verifyBody(*this, getBody(), getShape(), getPolicy());
 }

@@ -57,10 +57,10 @@ struct ScoreAt {
 };
 
 /// A constant of the element type and shape of `like`.
-mlir::Value splatFloat(mlir::OpBuilder &builder, mlir::Location loc, double value,
-                  mlir::Type like);
-mlir::Value splatInt(mlir::OpBuilder &builder, mlir::Location loc, int64_t value,
-                  mlir::Type like);
+mlir::Value splatFloat(mlir::OpBuilder &builder, mlir::Location loc,
+                       double value, mlir::Type like);
+mlir::Value splatInt(mlir::OpBuilder &builder, mlir::Location loc,
+                     int64_t value, mlir::Type like);
 
 /// `element`, or a vector of it where `like` is a vector.
 mlir::Type shapedLike(mlir::Type element, mlir::Type like);

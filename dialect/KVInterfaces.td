@@ -35,7 +35,9 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
     with one pair (scale, zero) for each block of tokens x channels, if
     `getBlock` says that there are any. A float is a code without a pair.
 
-    Tokens are counted from the first that is no sink.
+    Tokens are counted from the first that is no sink. Builders may use arith
+    and scf; `buildEncode`, `buildDecode`, `buildPair` and `buildUnpackPair`,
+    which run when tiles are lowered, math and vector besides.
   }];
   let methods = [
     InterfaceMethod<"Bits of one code: 1, 2, 4, 8, 16 or 32.",
@@ -49,10 +51,13 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
     InterfaceMethod<"Bytes of one pair in the byte plan.",
       "unsigned", "getPairBytes", (ins), [{}], [{ return 4; }]>,
     InterfaceMethod<[{Whether tokens wait as originals (in the policy's
-      residual type) until they are coded. If not, a token is written in this
-      precision when it is appended, and `getBlock` is none.}],
+      residual type) until they are coded, each with the pair of its block. If
+      not, a token is written in this precision when it is appended, and
+      `getBlock` is none; `getBlock` is there just where originals are kept.}],
       "bool", "keepsOriginals", (ins), [{}], [{ return false; }]>,
-    InterfaceMethod<"Of the first `tokens`, how many are codes: the first so many.",
+    InterfaceMethod<[{Of the first `tokens`, how many are codes: the first so
+      many. Never falls as `tokens` grows, and is a multiple of the block's
+      tokens: a block is coded once.}],
       "int64_t", "codedTokens", (ins "int64_t":$tokens), [{}],
       [{ return tokens; }]>,
     InterfaceMethod<"The most originals that wait at once, this step's included.",
@@ -71,8 +76,9 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$tokens), [{}], [{ return tokens; }]>,
     InterfaceMethod<[{Builds the pair of a block from its least and greatest
-      value (f32, -0 counts as +0): `getPairWords()` i32 words, and how many
-      of scale and zero saturated (i32).}],
+      value (f32; a zero may have either sign, and counts as +0):
+      `getPairWords()` i32 words, and how many of scale and zero saturated
+      (i32, always there). The scale is never 0.}],
       "::kvc::kv::BuiltPair", "buildPair",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$least, "::mlir::Value":$greatest), [{}],
@@ -81,15 +87,19 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       "::kvc::kv::ScaleZero", "buildUnpackPair",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::ValueRange":$words), [{}], [{ return {}; }]>,
-    InterfaceMethod<[{Builds the code (i32, its low bits) of an f32 value.
-      `pair` is empty where there are no pairs. `saturated`, where it is not
-      null, is set to an i32 of 0 or 1, or left empty where nothing can.}],
+    InterfaceMethod<[{Builds the code (i32, its low bits; the others do not
+      count) of an f32 value. `pair` is empty where there are no pairs.
+      `saturated`, where it is not null, is set to an i32 of 0 or 1, or left
+      empty where nothing can; it is null where there are pairs, whose scales
+      and zeros are what counts.}],
       "::mlir::Value", "buildEncode",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$value, "::kvc::kv::ScaleZero":$pair,
            "::mlir::Value *":$saturated)>,
     InterfaceMethod<[{Builds the f32 number of the `slot`-th code of an i32
-      word: before scale and zero where there are pairs, else the value.}],
+      word: the value, or, where there are pairs, the whole number n of
+      n * scale + zero, 0 to 2^bits - 1. Bits of other slots, above it too,
+      do not count, for slot 0 as for any other.}],
       "::mlir::Value", "buildDecode",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$word, "unsigned":$slot)>,
@@ -109,10 +119,11 @@ def KV_TimeAttrInterface : KV_AxisInterface<"TimeAttrInterface"> {
     InterfaceMethod<"How many of the first tokens are sinks.",
       "int64_t", "getSinks">,
     InterfaceMethod<[{The first token stored beyond the sinks at length `seen`:
-      at least `getSinks()`, never falls as `seen` grows; not less than `seen`
-      where nothing is stored beyond the sinks.}],
+      at least `getSinks()`, at most the larger of that and `seen`; never falls
+      as `seen` grows. `seen` may be 0.}],
       "int64_t", "firstLive", (ins "int64_t":$seen)>,
-    InterfaceMethod<"The most tokens stored beyond the sinks.",
+    InterfaceMethod<[{The most tokens stored beyond the sinks, at any length
+      up to the limit.}],
       "int64_t", "getCapacity">,
     InterfaceMethod<"The most tokens that a sequence may have; none: no limit.",
       "std::optional<int64_t>", "getLimit">,
@@ -147,7 +158,8 @@ def KV_PositionAttrInterface : KV_AxisInterface<"PositionAttrInterface"> {
     `getRotations()`.
   }];
   let methods = [
-    InterfaceMethod<"How many rotations of a query there are; 0: none is rotated.",
+    InterfaceMethod<[{How many rotations of a query there are, at most 4; 0:
+      none is rotated.}],
       "unsigned", "getRotations">,
     InterfaceMethod<"Which rotation of the query meets the sinks, or the rest.",
       "unsigned", "rotationFor", (ins "bool":$sinks)>,

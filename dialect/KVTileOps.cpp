@@ -50,9 +50,8 @@ LogicalResult RotateOp::verify() {
   for (int64_t pair = 0; pair < position.getPairs(); ++pair) {
     auto [first, second] = position.getPairDims(pair);
     if (std::max(first, second) >= tileOf(getTile()).getColumns())
-      return emitOpError("rotates column ")
-             << std::max(first, second) << " of "
-             << tileOf(getTile()).getColumns();
+      return emitOpError("rotates column ") << std::max(first, second) << " of "
+                                            << tileOf(getTile()).getColumns();
   }
   return success();
 }
@@ -62,9 +61,8 @@ LogicalResult ArrangeOp::verify() {
     return emitOpError("needs a stream whose layout is chosen");
   PageLayout layout(getStream());
   if (getOperand().getType().getColumns() != layout.columns)
-    return emitOpError("gives ")
-           << layout.columns << " columns, not "
-           << getOperand().getType().getColumns();
+    return emitOpError("gives ") << layout.columns << " columns, not "
+                                 << getOperand().getType().getColumns();
   if (getSums() && getSums().getType().getColumns() != layout.channelBlocks())
     return emitOpError("gives ") << layout.channelBlocks() << " sums, not "
                                  << getSums().getType().getColumns();
@@ -145,6 +143,9 @@ LogicalResult QuantizeOp::verify() {
   auto to = layoutOf(*this, getCodes());
   if (failed(from) || failed(to))
     return failure();
+  if (from->block)
+    return emitOpError("takes originals, which have no scales, not ")
+           << from->stream.getEncoding();
   LayoutAttr a = from->layout, b = to->layout;
   if (a.getTokens() != b.getTokens() || a.getChannels() != b.getChannels() ||
       a.getBlock() != b.getBlock() || a.getLanesOn() != b.getLanesOn() ||
@@ -153,5 +154,7 @@ LogicalResult QuantizeOp::verify() {
                        "and lanes a page");
   return success();
 }
+
+LogicalResult DecodeOp::verify() { return layoutOf(*this, getPage()); }
 
 } // namespace kvc::kv

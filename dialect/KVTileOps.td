@@ -58,15 +58,18 @@ def KV_RotateOp : KV_TileOp<"rotate", [AllTypesMatch<["tile", "result"]>]> {
   let summary = "turn pairs of columns by a table of angles";
   let description = [{
     `angles` is [2, pairs]: cosines, then sines. y0 = x0 c - x1 s, y1 = x0 s +
-    x1 c, one rounding an operation (Su et al. 2021, section 3.4.2). `position`
-    says which columns are a pair.
+    x1 c (Su et al. 2021, section 3.4.2). `position` says which columns are a
+    pair. Keys take one rounding an operation, which is part of their
+    definition. A query is `exact`: its result is off by little more than its
+    own rounding, also where the two products cancel.
 
     `%r = kv.rotate %k as #position by %angles : memref<2x32xf32>, !kv.tile<1x64>`
   }];
-  let arguments = (ins KV_TileType:$tile, AnyMemRef:$angles, AnyAttr:$position);
+  let arguments = (ins KV_TileType:$tile, AnyMemRef:$angles, AnyAttr:$position,
+                       UnitAttr:$exact);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
-    $tile `as` $position `by` $angles attr-dict `:` type($angles) `,` type($tile)
+    $tile `as` $position `by` $angles (`exact` $exact^)? attr-dict `:` type($angles) `,` type($tile)
   }];
   let hasVerifier = 1;
 }
@@ -316,6 +319,7 @@ def KV_DecodeOp : KV_TileOp<"decode"> {
     $page `head` $head `tokens` $from `,` $to `into` $buffer `[` $row `of` $rows `]`
     attr-dict `:` type($page) `,` type($buffer)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // KVC_DIALECT_KVTILEOPS_TD

@@ -34,6 +34,8 @@ static StringRef suffixOf(Stage stage) {
     return ".o";
   case Stage::Library:
     return ".so";
+  case Stage::Header:
+    return ".h";
   default:
     return ".mlir";
   }
@@ -42,16 +44,14 @@ static StringRef suffixOf(Stage stage) {
 /// What the suffix of the output asks for.
 static Expected<Stage> stageOfSuffix(StringRef output) {
   StringRef suffix = sys::path::extension(output);
-  StringRef works = "; generated now: .so, .o, .s, .ll, .mlir";
-  if (suffix == ".h")
-    return userError("a header is written beside its library: -o " +
-                     sys::path::stem(output) + ".so writes both");
+  StringRef works = "; generated now: .so, .o, .h, .s, .ll, .mlir";
   if (suffix == ".dylib" || suffix == ".a" || suffix == ".spv" ||
       suffix == ".metal")
     return userError("'" + suffix + "' is not generated yet" + works);
   auto stage = StringSwitch<std::optional<Stage>>(suffix)
                    .Case(".so", Stage::Library)
                    .Case(".o", Stage::Object)
+                   .Case(".h", Stage::Header)
                    .Case(".s", Stage::Asm)
                    .Case(".ll", Stage::IR)
                    .Case(".mlir", Stage::Tiles)
@@ -75,7 +75,7 @@ static Expected<Stage> chooseStage(const Arguments &arguments,
   auto stage = parseStage(name);
   if (!stage) {
     std::string names;
-    for (int i = 0; i <= static_cast<int>(Stage::Library); ++i)
+    for (int i = 0; i <= static_cast<int>(Stage::Header); ++i)
       names += (i ? ", " : "") + stageName(static_cast<Stage>(i)).str();
     return userError("'--emit' is one of " + names + ", not '" + name + "'");
   }
@@ -122,6 +122,13 @@ static ExitCode runCompile(const Arguments &arguments) {
   if (!stage)
     return fail(stage.takeError());
   options.stop = *stage;
+  if (sys::path::extension(*input) == ".ll") {
+    if (Error error = checkWritable(output))
+      return fail(std::move(error));
+    if (Error error = harness::compileIR(*input, options, output))
+      return fail(std::move(error));
+    return Good;
+  }
   auto model = Model::load(*input);
   if (!model)
     return fail(model.takeError());
@@ -149,10 +156,11 @@ static ExitCode runCheck(const Arguments &arguments) {
 
 static const Flag compileFlags[] = {
     {"-o", "FILE",
-     "where to; its suffix says what: .so .o .s .ll .mlir; - is standard\n"
-     "output, for text. With a library goes its header, .h"},
+     "where to; its suffix says what: .so .o .h .s .ll .mlir; - is\n"
+     "standard output, for text. With a library goes its header"},
     {"--emit", "STAGE",
-     "stop at kv, steps, tiles, loops, llvm, ir, asm, object or library"},
+     "stop at kv, steps, tiles, loops, llvm, ir, asm, object, library or "
+     "header"},
     {"--target", "NAME",
      "x86-64-v3 (the default), or another that is built in"},
     {"--gpu", "NAME", "none (the default); others are not generated yet"},
@@ -162,8 +170,8 @@ const Command compileCommand = {
     "compile",
     "S -o FILE [--emit STAGE] [--target NAME]",
     "generate a library, or any stage on the way to it",
-    "S is a spec (.yaml) or the text of a stage (.mlir). Nothing is written\n"
-    "where anything is wrong, and an older file stays.\n",
+    "S is a spec (.yaml) or the text of a stage (.mlir, .ll). Where anything\n"
+    "is wrong nothing is written, and an older file stays.\n",
     compileFlags,
     runCompile};
 

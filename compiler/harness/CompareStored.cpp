@@ -186,7 +186,8 @@ bool Comparison::compareErrors(int64_t layer, const TokenInput &input) {
   if (expected->stores(layer) &&
       !refused(layer, next, missing, KVC_INVALID_ARGUMENT, "a null k"))
     return false;
-  return compareStored(layer);
+  // A reader's call could have changed what its owner holds.
+  return compareStored(layer) && compareStored(expected->owner(layer));
 }
 
 bool Comparison::compareFull(int64_t layer, const TokenInput &input) {

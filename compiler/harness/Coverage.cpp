@@ -66,9 +66,9 @@ Cell cellOf(const spec::Layer &layer) {
   cell.keys = kindOf(layer.keys);
   cell.values = kindOf(layer.values);
   cell.time = numberOf(timeKinds(), (layer.sink ? std::string("sink+") : "") +
-                                    (layer.window ? "window" : "all"));
-  cell.position =
-      numberOf(positionKinds(), layer.rope ? StringRef(layer.positions) : "none");
+                                        (layer.window ? "window" : "all"));
+  cell.position = numberOf(positionKinds(),
+                           layer.rope ? StringRef(layer.positions) : "none");
   cell.depth = layer.share ? 1 : 0;
   return cell;
 }

@@ -134,7 +134,7 @@ static Expected<std::string> playCase(const FuzzOptions &options,
   compile.target = options.target;
   const std::string path = folder->file("library.so");
   if (Error error = (*model)->compile(compile, path))
-    return std::move(error);
+    return error;
   auto library = LoadedLibrary::open(path);
   if (!library)
     return library.takeError();
@@ -176,6 +176,7 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
     ++failures;
     progress.clear();
     os << formatv("failure: {0}\n{1}{2}\n\n", again, text, miss);
+    os.flush();
   }
   progress.clear();
   coverage.print(os);

@@ -47,8 +47,8 @@ Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
                      Twine(library.table->size) + " bytes, this kvc wants " +
                      Twine(sizeof(kvc_library_table)));
   if (Error error = library.describe(path))
-    return std::move(error);
-  return std::move(library);
+    return error;
+  return library;
 }
 
 Error LoadedLibrary::describe(StringRef path) {

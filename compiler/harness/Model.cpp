@@ -59,8 +59,8 @@ Expected<std::unique_ptr<Model>> Model::load(StringRef path) {
   StringRef suffix = sys::path::extension(path);
   if (suffix == ".mlir") {
     if (Error error = model->parseFile(path))
-      return std::move(error);
-    return std::move(model);
+      return error;
+    return model;
   }
   if (suffix != ".yaml" && suffix != ".yml")
     return userError("'" + path +
@@ -68,8 +68,8 @@ Expected<std::unique_ptr<Model>> Model::load(StringRef path) {
   spec::Diagnostics diags;
   auto spec = spec::parseSpecFile(path.str(), diags);
   if (Error error = model->importFrom(std::move(spec), diags))
-    return std::move(error);
-  return std::move(model);
+    return error;
+  return model;
 }
 
 Error Model::importFrom(std::optional<spec::Spec> spec,
@@ -90,8 +90,8 @@ Expected<std::unique_ptr<Model>> Model::fromSpec(StringRef text, StringRef name,
   auto spec = spec::parseSpec(std::string_view(text.data(), text.size()),
                               name.str(), diags);
   if (Error error = model->importFrom(std::move(spec), diags))
-    return std::move(error);
-  return std::move(model);
+    return error;
+  return model;
 }
 
 Error Model::parseFile(StringRef path) {
@@ -115,6 +115,15 @@ Error Model::compile(const CompileOptions &options, StringRef output) {
   return diagnosed.error("the compile fails without a reason");
 }
 
+Error compileIR(StringRef path, const CompileOptions &options,
+                StringRef output) {
+  mlir::MLIRContext context(makeRegistry());
+  Diagnosed diagnosed(&context);
+  if (succeeded(compileIRFile(context, path, options, output)))
+    return Error::success();
+  return diagnosed.error("the compile fails without a reason");
+}
+
 //===----------------------------------------------------------------------===//
 // TemporaryFolder
 //===----------------------------------------------------------------------===//
@@ -125,7 +134,7 @@ Expected<TemporaryFolder> TemporaryFolder::create() {
     return userError("cannot make a temporary folder: " + error.message());
   TemporaryFolder folder;
   folder.path = std::string(path);
-  return std::move(folder);
+  return folder;
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -47,6 +47,10 @@ private:
   std::optional<spec::Spec> source;
 };
 
+/// Compiles a file of LLVM IR, as the stage before assembly writes it.
+llvm::Error compileIR(llvm::StringRef path, const CompileOptions &options,
+                      llvm::StringRef output);
+
 /// A folder of its own for files that nobody wants to keep.
 class TemporaryFolder {
 public:

@@ -9,6 +9,7 @@
 
 #include "compiler/harness/Files.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -188,9 +189,9 @@ SafetensorsFile::read(std::unique_ptr<MemoryBuffer> buffer, StringRef name) {
                      Twine(text.size()));
   Header header(name, text.drop_front(8 + length));
   if (Error error = header.read(text.substr(8, length), file.tensors))
-    return std::move(error);
+    return error;
   file.buffer = std::move(buffer);
-  return std::move(file);
+  return file;
 }
 
 const Tensor *SafetensorsFile::find(StringRef wanted) const {

@@ -129,7 +129,7 @@ Expected<Trace> Reader::run(ArrayRef<LayerShape> layers) {
     LayerTrace &layer = trace.layers.emplace_back();
     layer.shape = shape;
     if (Error error = readLayer(static_cast<int64_t>(number), layer))
-      return std::move(error);
+      return error;
   }
   trace.tokens = std::max<int64_t>(0, tokens);
   return trace;

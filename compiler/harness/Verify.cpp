@@ -40,7 +40,7 @@ Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
     compile.target = options.target;
     if (Error error = subject.model->compile(compile, library)) {
       ourFault = subject.model->getSpec() != nullptr;
-      return std::move(error);
+      return error;
     }
   }
   auto opened = LoadedLibrary::open(library);
@@ -54,7 +54,7 @@ Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
     subject.model = std::move(*model);
   }
   if (subject.model)
-    return std::move(subject);
+    return subject;
   StringRef spec = subject.library->info().spec;
   if (spec.empty())
     return userError("'" + options.subject +
@@ -64,7 +64,7 @@ Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
   if (!model)
     return model.takeError();
   subject.model = std::move(*model);
-  return std::move(subject);
+  return subject;
 }
 
 namespace {
@@ -224,14 +224,18 @@ Error Verifier::checkTrace(StringRef path) {
 
 Expected<bool> verify(const Subject &subject, StringRef trace,
                       raw_ostream &os) {
+  // Whether the two belong together is said before anything is printed.
+  auto fits = Comparison::create(*subject.library, subject.model->module(), 0);
+  if (!fits)
+    return fits.takeError();
   Verifier verifier(subject, os);
   verifier.printTitle();
   for (InputKind kind : allInputKinds())
     if (Error error = verifier.checkKind(kind))
-      return std::move(error);
+      return error;
   if (!trace.empty())
     if (Error error = verifier.checkTrace(trace))
-      return std::move(error);
+      return error;
   return verifier.allRight();
 }
 

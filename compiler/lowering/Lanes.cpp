@@ -240,7 +240,8 @@ void Record::putCode(Value code, CodePlace place, Value mask) {
         at.builder, at.loc,
         arith::ShLIOp::create(at.builder, at.loc, ones, shift), all);
     Value kept = arith::AndIOp::create(at.builder, at.loc, old, hole);
-    Value moved = arith::ShLIOp::create(at.builder, at.loc, code, shift);
+    Value bitsOf = arith::AndIOp::create(at.builder, at.loc, code, ones);
+    Value moved = arith::ShLIOp::create(at.builder, at.loc, bitsOf, shift);
     word = arith::OrIOp::create(at.builder, at.loc, kept, moved);
   }
   if (!mask)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/Lowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -26,11 +27,11 @@ void forVectors(Lanes &at, int64_t rows, int64_t columns,
   });
 }
 
-/// Runs `body` on every element.
-void forElements(Lanes &at, int64_t rows, int64_t columns,
+/// Runs `body` on every element of columns [from, to).
+void forElements(Lanes &at, int64_t rows, int64_t from, int64_t to,
                  llvm::function_ref<void(Value row, Value column)> body) {
   at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
-    at.loop(at.index(0), at.index(columns), {}, [&](Value column, ValueRange) {
+    at.loop(at.index(from), at.index(to), {}, [&](Value column, ValueRange) {
       body(row, column);
       return SmallVector<Value>{};
     });
@@ -47,12 +48,18 @@ struct LowerRows : TilePattern<kv::RowsOp> {
     Lanes at(rewriter, op.getLoc(), lanes);
     kv::TileType type = op.getTile().getType();
     Value tile = at.allocate(types().convertTile(type));
-    // The buffer ends at its last column, so elements, not vectors.
-    forElements(at, type.getRows(), type.getColumns(),
+    // The buffer ends at its last column: what is no whole vector goes one by
+    // one.
+    const int64_t whole = type.getColumns() / lanes * lanes;
+    forVectors(at, type.getRows(), whole, [&](Value row, Value column) {
+      Value from = at.add(adaptor.getRow(), row);
+      at.store(at.load(adaptor.getBuffer(), from, column), tile, row, column);
+    });
+    forElements(at, type.getRows(), whole, type.getColumns(),
                 [&](Value row, Value column) {
-                  Value value = at.loadScalar(
-                      adaptor.getBuffer(), at.add(adaptor.getRow(), row),
-                      column);
+                  Value from = at.add(adaptor.getRow(), row);
+                  Value value =
+                      at.loadScalar(adaptor.getBuffer(), from, column);
                   at.storeScalar(value, tile, row, column);
                 });
     rewriter.replaceOp(op, tile);
@@ -109,7 +116,8 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
                                  at.add(at.multiply(pair, stride->step),
                                         stride->first),
                                  at.add(at.multiply(pair, stride->step),
-                                        stride->second));
+                                        stride->second),
+                                 op.getExact());
                           return SmallVector<Value>{};
                         });
                 return SmallVector<Value>{};
@@ -120,7 +128,7 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
                 for (int64_t pair = 0; pair < pairs; ++pair) {
                   auto [first, second] = position.getPairDims(pair);
                   rotate(at, adaptor, tile, row, at.index(pair),
-                         at.index(first), at.index(second));
+                         at.index(first), at.index(second), op.getExact());
                 }
                 return SmallVector<Value>{};
               });
@@ -146,16 +154,39 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
     return Stride{first, second, step};
   }
 
+  /// a b + c d with the errors of both products and of the sum added back
+  /// (Ogita, Rump and Oishi 2005, algorithm Dot2).
+  static Value sumOfProducts(Lanes &at, Value a, Value b, Value c, Value d) {
+    auto minus = [&](Value x) -> Value {
+      return arith::NegFOp::create(at.builder, at.loc, x);
+    };
+    auto fma = [&](Value a, Value b, Value c) -> Value {
+      return math::FmaOp::create(at.builder, at.loc, a, b, c);
+    };
+    Value p = at.multiplyF(a, b), q = at.multiplyF(c, d);
+    Value errors = at.addF(fma(a, b, minus(p)), fma(c, d, minus(q)));
+    Value sum = at.addF(p, q);
+    Value part = at.subtractF(sum, p);
+    Value lost = at.addF(at.subtractF(p, at.subtractF(sum, part)),
+                         at.subtractF(q, part));
+    return at.addF(sum, at.addF(errors, lost));
+  }
+
   static void rotate(Lanes &at, OpAdaptor adaptor, Value tile, Value row,
-                     Value pair, Value first, Value second) {
+                     Value pair, Value first, Value second, bool exact) {
     Value cosine = at.loadScalar(adaptor.getAngles(), at.index(0), pair);
     Value sine = at.loadScalar(adaptor.getAngles(), at.index(1), pair);
     Value x0 = at.loadScalar(adaptor.getTile(), row, first);
     Value x1 = at.loadScalar(adaptor.getTile(), row, second);
-    Value y0 = arith::SubFOp::create(at.builder, at.loc,
-                                     at.multiplyF(x0, cosine),
-                                     at.multiplyF(x1, sine));
-    Value y1 = at.addF(at.multiplyF(x0, sine), at.multiplyF(x1, cosine));
+    Value y0, y1;
+    if (exact) {
+      Value minus = arith::NegFOp::create(at.builder, at.loc, sine);
+      y0 = sumOfProducts(at, x0, cosine, x1, minus);
+      y1 = sumOfProducts(at, x0, sine, x1, cosine);
+    } else {
+      y0 = at.subtractF(at.multiplyF(x0, cosine), at.multiplyF(x1, sine));
+      y1 = at.addF(at.multiplyF(x0, sine), at.multiplyF(x1, cosine));
+    }
     at.storeScalar(y0, tile, row, first);
     at.storeScalar(y1, tile, row, second);
   }

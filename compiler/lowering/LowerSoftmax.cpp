@@ -194,6 +194,26 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
 struct LowerFinish : TilePattern<kv::FinishOp> {
   using TilePattern::TilePattern;
 
+  /// out[row] = state[from] / divisor: whole vectors, then one by one, since
+  /// the buffer ends at its last column.
+  static void divideRow(Lanes &at, Value state, Value from, Value divisor,
+                        Value out, Value row, int64_t columns) {
+    auto divide = [&](Value x, Value y) -> Value {
+      return arith::DivFOp::create(at.builder, at.loc, x, y);
+    };
+    Value all = at.broadcast(divisor);
+    Value whole = at.index(columns / at.lanes * at.lanes);
+    at.loop(at.index(0), whole, at.lanes, {}, [&](Value column, ValueRange) {
+      at.store(divide(at.load(state, from, column), all), out, row, column);
+      return SmallVector<Value>{};
+    });
+    at.loop(whole, at.index(columns), {}, [&](Value column, ValueRange) {
+      at.storeScalar(divide(at.loadScalar(state, from, column), divisor), out,
+                     row, column);
+      return SmallVector<Value>{};
+    });
+  }
+
   LogicalResult
   matchAndRewrite(kv::FinishOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -215,16 +235,8 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
                                                  sum, number(0.0));
               Value divisor = at.select(some, sum, number(1.0));
               Value row = at.add(adaptor.getRow(), head);
-              at.loop(at.index(0), at.index(type.getColumns()), {},
-                      [&](Value column, ValueRange) {
-                        Value x = at.loadScalar(
-                            state, at.add(head, StateRows::Accumulator),
-                            column);
-                        x = arith::DivFOp::create(rewriter, op.getLoc(), x,
-                                                  divisor);
-                        at.storeScalar(x, adaptor.getOut(), row, column);
-                        return SmallVector<Value>{};
-                      });
+              divideRow(at, state, at.add(head, StateRows::Accumulator),
+                        divisor, adaptor.getOut(), row, type.getColumns());
               Value lse = at.select(some, at.addF(most, at.log(divisor)),
                                     number(-Infinity));
               memref::StoreOp::create(rewriter, op.getLoc(), lse,

@@ -116,12 +116,23 @@ std::string describePipeline(const CompileOptions &options) {
   return text;
 }
 
+static std::vector<void (*)(DialectRegistry &)> &extensions() {
+  static std::vector<void (*)(DialectRegistry &)> all;
+  return all;
+}
+
+void extendDialects(void (*extend)(DialectRegistry &registry)) {
+  extensions().push_back(extend);
+}
+
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  for (auto *extend : extensions())
+    extend(registry);
 }
 
 void registerPasses() {

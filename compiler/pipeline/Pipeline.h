@@ -39,8 +39,12 @@ struct CompileOptions {
   Stage stop = Stage::Library;
 };
 
-/// All dialects that any stage reads or writes.
+/// All dialects that any stage reads or writes, and those of extendDialects.
 void registerAllDialects(mlir::DialectRegistry &registry);
+
+/// Dialects with points of their own, for a tool that knows more than kvc does.
+/// Call it before anything is compiled.
+void extendDialects(void (*extend)(mlir::DialectRegistry &registry));
 
 /// The passes of each stage, one a line, as `--print-pipeline` shows them.
 std::string describePipeline(const CompileOptions &options);

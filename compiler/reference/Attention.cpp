@@ -65,21 +65,17 @@ RotatedQuery Row::rotate(unsigned rotation, ArrayRef<float> q) const {
   auto axis = policy.getPosition();
   RotatedQuery query{{q.begin(), q.end()}, position};
   query.index = axis.queryIndex(rotation, position, store.evicted());
+  // A reader's rotation is its owner's.
   if (axis.getRotations() == 0)
     return query;
   const int64_t dim = shape.getHeadDim();
-  for (auto [pair, frequency] : enumerate(axis.getFrequencies())) {
-    const double angle = static_cast<double>(query.index) * frequency;
-    const double c = std::cos(angle) * axis.getFactor();
-    const double s = std::sin(angle) * axis.getFactor();
-    auto [a, b] = axis.getPairDims(static_cast<int64_t>(pair));
+  for (auto [a, b, c, s] : store.rotation().at(query.index))
     for (int64_t head = 0; head < shape.getHeads(); ++head) {
       double &x0 = query.values[head * dim + a];
       double &x1 = query.values[head * dim + b];
       const double y0 = x0 * c - x1 * s, y1 = x0 * s + x1 * c;
       x0 = y0, x1 = y1;
     }
-  }
   return query;
 }
 

@@ -26,7 +26,8 @@ struct Attended {
   bool empty() const { return lse.empty(); }
 };
 
-/// Attention of `q` ([heads, head_dim], before rotation) as of `position` over
+/// Attention of `q` ([heads, head_dim], before rotation; turned in double by
+/// the angles that keys are turned by, c and s in f32) as of `position` over
 /// all that `store` holds. `policy` and `shape` are the attending layer's: a
 /// reader has heads and scores of its own.
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,

@@ -8,7 +8,6 @@
 #include "compiler/reference/Store.h"
 
 #include <algorithm>
-#include <cmath>
 
 using namespace llvm;
 
@@ -16,38 +15,26 @@ namespace kvc::reference {
 
 static size_t number(kv::Plane plane) { return static_cast<size_t>(plane); }
 
-/// Rotates the heads of `k` at `index` in f32: one rounding an operation,
-/// which the volatile products see to where the compiler would fuse.
-static void rotateKey(MutableArrayRef<float> k, int64_t dim, int64_t index,
-                      kv::PositionAttrInterface position,
-                      ArrayRef<double> frequencies) {
-  for (auto [pair, frequency] : enumerate(frequencies)) {
-    const double angle = static_cast<double>(index) * frequency;
-    const float c = static_cast<float>(std::cos(angle) * position.getFactor());
-    const float s = static_cast<float>(std::sin(angle) * position.getFactor());
-    auto [a, b] = position.getPairDims(static_cast<int64_t>(pair));
-    for (float *head = k.begin(); head != k.end(); head += dim) {
+/// Rotates the heads of `k` in f32: one rounding an operation, which the
+/// volatile products see to where the compiler would fuse.
+static void rotateKey(MutableArrayRef<float> k, int64_t dim,
+                      ArrayRef<Rotation::Turn> turns) {
+  for (float *head = k.begin(); head != k.end(); head += dim)
+    for (auto [a, b, c, s] : turns) {
       const float x0 = head[a], x1 = head[b];
       volatile float x0c = x0 * c, x1s = x1 * s, x0s = x0 * s, x1c = x1 * c;
       head[a] = x0c - x1s;
       head[b] = x0s + x1c;
     }
-  }
 }
 
 Store::Store(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t firstPosition)
-    : thePolicy(policy), theShape(shape), first(firstPosition) {
-  auto position = policy.getPosition();
-  if (position.getPairs() > 0) {
-    auto list = position.getFrequencies();
-    frequencies.assign(list.begin(), list.end());
-  }
-}
+    : thePolicy(policy), theShape(shape), theRotation(policy.getPosition()),
+      first(firstPosition) {}
 
 void Store::append(ArrayRef<float> k, ArrayRef<float> v) {
   SmallVector<float> rotated(k);
-  rotateKey(rotated, theShape.getHeadDim(), first + length,
-            thePolicy.getPosition(), frequencies);
+  rotateKey(rotated, theShape.getHeadDim(), theRotation.at(first + length));
   Token &token = tokens.emplace_back();
   token.index = length;
   keep(token.planes[number(kv::Plane::Keys)], kv::Plane::Keys, rotated);
@@ -58,7 +45,8 @@ void Store::append(ArrayRef<float> k, ArrayRef<float> v) {
 /// Writes the newest token's values in the form that they are appended in.
 void Store::keep(PlaneToken &token, kv::Plane plane, ArrayRef<float> values) {
   auto precision = thePolicy.getPlane(plane);
-  auto encoding = length < thePolicy.getTime().getSinks() ? thePolicy.getSinks(plane)
+  auto encoding = length < thePolicy.getTime().getSinks()
+                      ? thePolicy.getSinks(plane)
                   : precision.keepsOriginals() ? thePolicy.getResidual()
                                                : precision;
   kv::CodedBlock block = encoding.encode(values);

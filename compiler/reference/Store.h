@@ -13,7 +13,7 @@
 #ifndef KVC_COMPILER_REFERENCE_STORE_H
 #define KVC_COMPILER_REFERENCE_STORE_H
 
-#include "dialect/KVAttributes.h"
+#include "compiler/reference/Rotation.h"
 
 #include <array>
 #include <deque>
@@ -56,6 +56,7 @@ public:
 
   kv::PolicyAttr policy() const { return thePolicy; }
   kv::ShapeAttr shape() const { return theShape; }
+  const Rotation &rotation() const { return theRotation; }
   /// The stored tokens in ascending position.
   const std::deque<Token> &getTokens() const { return tokens; }
 
@@ -67,7 +68,7 @@ private:
 
   kv::PolicyAttr thePolicy;
   kv::ShapeAttr theShape;
-  std::vector<double> frequencies; ///< of the rotation, read once
+  Rotation theRotation;
   int64_t first;
   int64_t length = 0;
   int64_t saturations = 0;

@@ -83,6 +83,7 @@ private:
 
   void checkHeads(const Layer &layer);
   void checkRope(const Layer &layer);
+  void checkScale(const Layer &layer);
   void checkLength(const Layer &layer);
   void checkArithmetic(const Layer &layer);
 
@@ -310,6 +311,7 @@ Layer Builder::build(std::size_t index, const std::vector<Layer> &before) {
   layer.scale = layer.headDim ? 1 / std::sqrt(double(layer.headDim)) : 1;
   if (const Setting *scale = get(KeyId::Scale))
     layer.scale = scale->number;
+  checkScale(layer);
   checkHeads(layer);
   if (!share) {
     checkRope(layer);
@@ -376,6 +378,21 @@ void Builder::checkRope(const Layer &layer) {
     errorAtLast({KeyId::Rope, KeyId::HeadDim},
                 "scaling type ntk cannot scale 2 dims: its exponent is "
                 "dims/(dims - 2); write type: linear");
+}
+
+/// Magnitudes up to 2^56 and rotation leave logits below 2^113 * head_dim *
+/// |scale|, which f32 has to hold.
+void Builder::checkScale(const Layer &layer) {
+  constexpr double most = 16384;
+  if (std::fabs(layer.scale) * static_cast<double>(layer.headDim) <= most)
+    return;
+  errorAtLast({KeyId::Scale, KeyId::HeadDim},
+              "scale is " + numberText(layer.scale) + " and head_dim " +
+                  std::to_string(layer.headDim) +
+                  "; scale times head_dim is at most 16384, so that logits of "
+                  "any input are finite; write scale: " +
+                  numberText(most / static_cast<double>(layer.headDim)) +
+                  " or less");
 }
 
 void Builder::checkLength(const Layer &layer) {

@@ -67,6 +67,13 @@ void Parts::precision(Setting &setting) {
     return wholeColumn(setting, *group);
   const Setting *per = setting.get(KeyId::Per);
   const Setting *flush = setting.get(KeyId::Flush);
+  constexpr int64_t most = 4096;
+  if (per && per->isWord("channel") && group && group->valid &&
+      group->integer > most)
+    return fail(setting, group->at,
+                "group is " + group->text +
+                    " tokens; with per: channel it is at most 4096, since a "
+                    "page holds whole groups; write group: 4096 or less");
   if (!per || !per->isWord("channel") || !flush ||
       (setting.find(KeyId::Group) && !group))
     return;

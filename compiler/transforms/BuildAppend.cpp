@@ -32,7 +32,8 @@ static Value writePlane(TileBuilder &tiles, const Append &args, int64_t number,
                                     isKey ? args.keys : args.values, head);
     if (isKey && args.angles)
       tile = kv::RotateOp::create(builder, tiles.loc, tileType, tile,
-                                  args.angles, tiles.policy.getPosition());
+                                  args.angles, tiles.policy.getPosition(),
+                                  /*exact=*/false);
     Value saturated = kv::EncodeOp::create(builder, tiles.loc, tiles.index(),
                                            tile, page, head, args.token);
     return SmallVector<Value>{tiles.add(carried[0], saturated)};

@@ -61,19 +61,22 @@ void Attend::splitScore() {
   }
 }
 
-/// The query heads that meet `head`, scaled, once for each rotation.
+/// The query heads that meet `head`, once for each rotation. They are scaled
+/// behind it: what a scaled query lost would count where products cancel.
 SmallVector<Value> Attend::rotations(Value head) {
   auto type = tile(group, tiles.shape.getHeadDim());
   Value rows = kv::RowsOp::create(builder, loc, type, query,
                                   tiles.multiply(head, group));
-  rows = kv::ScaleOp::create(builder, loc, type, rows,
-                             builder.getF32FloatAttr(factor));
   SmallVector<Value> rotated;
   for (Value table : angles)
     rotated.push_back(kv::RotateOp::create(builder, loc, type, rows, table,
-                                           tiles.policy.getPosition()));
+                                           tiles.policy.getPosition(),
+                                           /*exact=*/true));
   if (rotated.empty())
     rotated.push_back(rows);
+  for (Value &tile : rotated)
+    tile = kv::ScaleOp::create(builder, loc, type, tile,
+                               builder.getF32FloatAttr(factor));
   return rotated;
 }
 

@@ -22,9 +22,9 @@ Attribute AbsoluteAttr::fromRequest(MLIRContext *context,
 
 unsigned AbsoluteAttr::getRotations() const { return 1; }
 
-unsigned AbsoluteAttr::rotationFor(bool ) const { return 0; }
+unsigned AbsoluteAttr::rotationFor(bool) const { return 0; }
 
-int64_t AbsoluteAttr::queryIndex(unsigned , int64_t position, int64_t ) const {
+int64_t AbsoluteAttr::queryIndex(unsigned, int64_t position, int64_t) const {
   return position;
 }
 

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace kvc::kv {
 
 Attribute InCacheAttr::fromRequest(MLIRContext *context,
-                                    const PositionRequest &request) {
+                                   const PositionRequest &request) {
   if (!request.rotated || request.positions != "cache")
     return {};
   RopeAttr rope = RopeAttr::fromRequest(context, request);
@@ -24,7 +24,8 @@ unsigned InCacheAttr::getRotations() const { return 2; }
 
 unsigned InCacheAttr::rotationFor(bool sinks) const { return sinks ? 1 : 0; }
 
-int64_t InCacheAttr::queryIndex(unsigned rotation, int64_t position, int64_t evicted) const {
+int64_t InCacheAttr::queryIndex(unsigned rotation, int64_t position,
+                                int64_t evicted) const {
   return rotation == 1 ? position - evicted : position;
 }
 

@@ -19,18 +19,17 @@ RopeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (!theta.getType().isF64() || !(theta.getValueAsDouble() > 0) ||
       !std::isfinite(theta.getValueAsDouble()))
     return emitError() << "theta is a positive f64, not " << theta;
-  if (dims < 2 || dims % 2 != 0)
-    return emitError() << "dims is even and at least 2, not " << dims;
+  if (dims < 2 || dims > 65536 || dims % 2 != 0)
+    return emitError() << "dims is even and 2 to 65536, not " << dims;
   if (pairing != "half")
-    return emitError() << "pairing is \"half\", not \"" << pairing
+    return emitError() << R"(pairing is "half", not ")" << pairing
                        << "\", which is not generated yet";
   return success();
 }
 
 RopeAttr RopeAttr::fromRequest(MLIRContext *context,
                                const PositionRequest &request) {
-  return get(context,
-             FloatAttr::get(Float64Type::get(context), request.theta),
+  return get(context, FloatAttr::get(Float64Type::get(context), request.theta),
              request.dims, request.pairing);
 }
 

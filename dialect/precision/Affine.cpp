@@ -25,12 +25,13 @@ LogicalResult verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      int64_t residual, Type scales) {
   if (bits != 8 && bits != 4)
     return emitError() << "codes have 8 or 4 bits, not " << bits;
-  if (group < 1)
-    return emitError() << "group is at least 1, not " << group;
-  if (flush < 1)
-    return emitError() << "flush is at least 1, not " << flush;
-  if (residual < 0)
-    return emitError() << "residual is not negative, as " << residual << " is";
+  if (group < 1 || group > INT32_MAX)
+    return emitError() << "group is 1 to " << INT32_MAX << ", not " << group;
+  if (flush < 1 || flush > INT32_MAX)
+    return emitError() << "flush is 1 to " << INT32_MAX << ", not " << flush;
+  if (residual < 0 || residual > INT32_MAX)
+    return emitError() << "residual is 0 to " << INT32_MAX << ", not "
+                       << residual;
   if (!scales.isF16())
     return emitError() << "scales are f16, not " << scales
                        << ", which is not generated yet";
@@ -67,8 +68,8 @@ CodedBlock encode(ArrayRef<float> values, int64_t bits) {
     greatest = std::max(greatest, value + 0.0f);
   }
   const float top = static_cast<float>((1 << bits) - 1);
-  float zero = roundF16(least, llvm::RoundingMode::TowardNegative,
-                        block.saturated);
+  float zero =
+      roundF16(least, llvm::RoundingMode::TowardNegative, block.saturated);
   // The differences and quotients below are single f32 operations.
   volatile float range = greatest - zero;
   volatile float step = range / top;
@@ -155,9 +156,9 @@ struct Arithmetic {
     Type f16 = shaped(builder.getF16Type()), i16 = shaped(builder.getI16Type());
     Value nearest = arith::TruncFOp::create(builder, loc, f16, value);
     Value back = arith::ExtFOp::create(builder, loc, f32, nearest);
-    Value wrong = compare(up ? arith::CmpFPredicate::OLT
-                             : arith::CmpFPredicate::OGT,
-                          back, value);
+    Value wrong =
+        compare(up ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT,
+                back, value);
     Value bits = arith::BitcastOp::create(builder, loc, i16, nearest);
     // Magnitudes of f16 count like integers: outwards is + 1, inwards - 1.
     Value zero = splatInt(builder, loc, 0, i16);
@@ -165,7 +166,8 @@ struct Arithmetic {
         builder, loc, arith::CmpIPredicate::slt, bits, zero);
     Value one = splatInt(builder, loc, 1, i16),
           minus = splatInt(builder, loc, -1, i16);
-    Value move = up ? select(negative, minus, one) : select(negative, one, minus);
+    Value move =
+        up ? select(negative, minus, one) : select(negative, one, minus);
     Value moved = arith::AddIOp::create(builder, loc, bits, move);
     return select(wrong, moved, bits);
   }

@@ -13,18 +13,17 @@ namespace kvc::kv {
 
 LogicalResult
 AffineTokenAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                          int64_t bits, int64_t group, int64_t flush,
-                          int64_t residual, Type scales) {
+                        int64_t bits, int64_t group, int64_t flush,
+                        int64_t residual, Type scales) {
   return affine::verify(emitError, bits, group, flush, residual, scales);
 }
 
 Attribute AffineTokenAttr::fromRequest(MLIRContext *context,
-                                         const PrecisionRequest &request) {
+                                       const PrecisionRequest &request) {
   if (request.type || request.per != "token")
     return {};
   return AffineTokenAttr::get(context, request.bits, request.group,
-                                request.flush, request.residual,
-                                request.scales);
+                              request.flush, request.residual, request.scales);
 }
 
 unsigned AffineTokenAttr::getElementBits() const { return getBits(); }
@@ -56,31 +55,31 @@ float AffineTokenAttr::read(uint32_t code, Pair pair) const {
 }
 
 Value AffineTokenAttr::buildCodedTokens(OpBuilder &builder, Location loc,
-                                          Value tokens) const {
+                                        Value tokens) const {
   return affine::buildCodedTokens(builder, loc, tokens, getFlush(),
                                   getResidual());
 }
 
 BuiltPair AffineTokenAttr::buildPair(OpBuilder &builder, Location loc,
-                                       Value least, Value greatest) const {
+                                     Value least, Value greatest) const {
   return affine::buildPair(builder, loc, least, greatest, getBits());
 }
 
 ScaleZero AffineTokenAttr::buildUnpackPair(OpBuilder &builder, Location loc,
-                                             ValueRange words) const {
+                                           ValueRange words) const {
   return affine::buildUnpackPair(builder, loc, words.front());
 }
 
 Value AffineTokenAttr::buildEncode(OpBuilder &builder, Location loc,
-                                     Value value, ScaleZero pair,
-                                     Value *saturated) const {
+                                   Value value, ScaleZero pair,
+                                   Value *saturated) const {
   if (saturated)
     *saturated = {}; // clamped codes do not count
   return affine::buildEncode(builder, loc, value, pair, getBits());
 }
 
-Value AffineTokenAttr::buildDecode(OpBuilder &builder, Location loc,
-                                     Value word, unsigned slot) const {
+Value AffineTokenAttr::buildDecode(OpBuilder &builder, Location loc, Value word,
+                                   unsigned slot) const {
   return affine::buildDecode(builder, loc, word, slot, getBits());
 }
 

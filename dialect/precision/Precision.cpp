@@ -11,9 +11,9 @@ namespace kvc::kv {
 
 mlir::Attribute makePrecision(mlir::MLIRContext *context,
                               const PrecisionRequest &request) {
-  for (auto *make : {&FloatPrecisionAttr::fromRequest,
-                     &AffineChannelAttr::fromRequest,
-                     &AffineTokenAttr::fromRequest})
+  for (auto *make :
+       {&FloatPrecisionAttr::fromRequest, &AffineChannelAttr::fromRequest,
+        &AffineTokenAttr::fromRequest})
     if (mlir::Attribute point = make(context, request))
       return point;
   return {};

@@ -12,8 +12,9 @@ using namespace mlir;
 
 namespace kvc::kv {
 
-LogicalResult AllAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                              int64_t sinks, int64_t tokens) {
+LogicalResult
+AllAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                int64_t sinks, int64_t tokens) {
   if (sinks < 0)
     return emitError() << "sinks are not negative, as " << sinks << " is";
   if (tokens <= sinks || tokens > INT32_MAX)

@@ -46,7 +46,8 @@ inline int checkResult() {
 } // namespace kvc::test
 
 #define CHECK(...)                                                             \
-  ::kvc::test::check((__VA_ARGS__), __FILE__, __LINE__, #__VA_ARGS__)
+  ::kvc::test::check(static_cast<bool>(__VA_ARGS__), __FILE__, __LINE__,       \
+                     #__VA_ARGS__)
 #define CHECK_EQ(left, right)                                                  \
   ::kvc::test::checkEqual(left, right, __FILE__, __LINE__, #left " == " #right)
 

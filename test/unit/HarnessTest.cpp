@@ -120,5 +120,5 @@ int main() {
   testSchedule();
   testTolerance();
   testTrace();
-  return kvc::test::result();
+  return kvc::test::checkResult();
 }

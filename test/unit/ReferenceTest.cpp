@@ -74,7 +74,8 @@ struct Policy {
 
   std::string text() const {
     return "keys = " + keys + ", values = " + values +
-           ", residual = #kv.float<f32>, sinks = #kv.float<f32>, time = " +
+           ", residual = #kv.float<f32>, key_sinks = #kv.float<f32>, "
+           "value_sinks = #kv.float<f32>, time = " +
            time + ", position = " + position + ", depth = " + depth +
            ", score = [#kv.plain<scale = " + scale + " : f64>]";
   }
@@ -89,7 +90,7 @@ struct Model {
   std::unique_ptr<Reference> build(int64_t first = 0) {
     module = parseSourceString<ModuleOp>("kv.model @m io f32 {\n" + text + "}",
                                          &context);
-    if (!CHECK(module))
+    if (!CHECK(bool(module)))
       exit(1);
     auto reference = Reference::create(*module, first);
     if (!CHECK(bool(reference)))
@@ -437,5 +438,5 @@ int main(int argc, char **argv) {
   testBytePlan();
   if (argc > 2)
     testRecorded(argv[1], argv[2]);
-  return kvc::test::result();
+  return kvc::test::checkResult();
 }

@@ -150,5 +150,5 @@ int main() {
   testHostile();
   testRoundTrip();
   testRounding();
-  return kvc::test::result();
+  return kvc::test::checkResult();
 }

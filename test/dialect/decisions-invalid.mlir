@@ -1,0 +1,37 @@
+// RUN: kvc-opt %s -verify-diagnostics -split-input-file -allow-unregistered-dialect
+
+// What #kv.target, #kv.schedule and #kv.segment refuse.
+
+// expected-error@below {{lanes is a power of two up to 1024, not 0}}
+#a = #kv.target<name = "x", lanes = 0, registers = 16>
+
+// -----
+
+// expected-error@below {{lanes is a power of two up to 1024, not 6}}
+#a = #kv.target<name = "x", lanes = 6, registers = 16>
+
+// -----
+
+// expected-error@below {{lanes is a power of two up to 1024, not 4611686018427387904}}
+#a = #kv.target<name = "x", lanes = 4611686018427387904, registers = 16>
+
+// -----
+
+// expected-error@below {{registers is at least 8, not 7}}
+#a = #kv.target<name = "x", lanes = 8, registers = 7>
+
+// -----
+
+// expected-error@below {{heads and run are at least 1, not 0 and 64}}
+#a = #kv.schedule<heads = 0, run = 64>
+
+// -----
+
+// expected-error@below {{heads and run are at least 1, not 4 and -1}}
+#a = #kv.schedule<heads = 4, run = -1>
+
+// -----
+
+// expected-error@below {{expected integer value}}
+// expected-error@below {{failed to parse KV_SegmentAttr parameter 'keys'}}
+#a = #kv.segment<keys = first, values = 1, rotation = 0>

@@ -1,0 +1,8 @@
+// RUN: kvc-opt %s -allow-unregistered-dialect | kvc-opt -allow-unregistered-dialect | FileCheck %s
+
+// #kv.affine_token is printed as it was read.
+
+// CHECK: "test.use"() {point = #kv.affine_token<bits = 4, group = 64, flush = 1, residual = 128, scales = f16>}
+"test.use"() {point = #kv.affine_token<bits = 4, group = 64, flush = 1, residual = 128, scales = f16>} : () -> ()
+// CHECK: "test.use"() {point = #kv.affine_token<bits = 8, group = 2147483647, flush = 2147483647, residual = 0, scales = f16>}
+"test.use"() {point = #kv.affine_token<bits = 8, group = 2147483647, flush = 2147483647, residual = 0, scales = f16>} : () -> ()

@@ -1,0 +1,27 @@
+// RUN: kvc-opt %s -verify-diagnostics -split-input-file -allow-unregistered-dialect
+
+// What #kv.float refuses.
+
+// expected-error@below {{float planes are f32, not 'f16', which is not generated yet}}
+#a = #kv.float<f16>
+
+// -----
+
+// expected-error@below {{float planes are f32, not 'f64', which is not generated yet}}
+#a = #kv.float<f64>
+
+// -----
+
+// expected-error@below {{float planes are f32, not 'i32', which is not generated yet}}
+#a = #kv.float<i32>
+
+// -----
+
+// expected-error@below {{expected non-function type}}
+// expected-error@below {{failed to parse KV_FloatPrecisionAttr parameter 'type'}}
+#a = #kv.float<>
+
+// -----
+
+// expected-error@below {{expected '<'}}
+#a = #kv.float

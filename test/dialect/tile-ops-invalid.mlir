@@ -1,0 +1,388 @@
+// RUN: kvc-opt %s -verify-diagnostics -split-input-file
+
+// What operations on tiles and pages refuse.
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%v: !kv.view, %i: index) {
+  // expected-error@below {{'kv.page' op takes a stream's number, not -1}}
+  %p = kv.page %v[-1] at %i : !kv.page<#keys>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%v: !kv.view, %i: index) {
+  // expected-error@below {{'kv.page' op needs a stream whose layout is chosen}}
+  %p = kv.page %v[0] at %i : !kv.page<#bare>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<9x13xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op takes rows of 12 from a buffer of 'memref<9x13xf32>'}}
+  %t = kv.rows %b[%i] : memref<9x13xf32> -> !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<12xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op takes rows of 12 from a buffer of 'memref<12xf32>'}}
+  %t = kv.rows %b[%i] : memref<12xf32> -> !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<9x?xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op takes rows of 12 from a buffer of 'memref<9x?xf32>'}}
+  %t = kv.rows %b[%i] : memref<9x?xf32> -> !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<2x6xf32>) {
+  // expected-error@below {{'kv.rotate' op takes a point of the position axis, not #kv.own}}
+  %r = kv.rotate %t as #kv.own by %a : memref<2x6xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<2x5xf32>) {
+  // expected-error@below {{'kv.rotate' op takes angles of 2x6, not 'memref<2x5xf32>'}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<2x5xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<1x6xf32>) {
+  // expected-error@below {{'kv.rotate' op takes angles of 2x6, not 'memref<1x6xf32>'}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<1x6xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<6xf32>) {
+  // expected-error@below {{'kv.rotate' op takes angles of 2x6, not 'memref<6xf32>'}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<6xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<2x6x1xf32>) {
+  // expected-error@below {{'kv.rotate' op takes angles of 2x6, not 'memref<2x6x1xf32>'}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<2x6x1xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<?x6xf32>) {
+  // expected-error@below {{'kv.rotate' op takes angles of 2x6, not 'memref<?x6xf32>'}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<?x6xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x11>, %a: memref<2x6xf32>) {
+  // expected-error@below {{'kv.rotate' op rotates column 11 of 11}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<2x6xf32>, !kv.tile<3x11>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%t: !kv.tile<3x12>) {
+  // expected-error@below {{'kv.arrange' op needs a stream whose layout is chosen}}
+  %o = kv.arrange %t for #bare : !kv.tile<3x12> -> !kv.tile<3x16>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>) {
+  // expected-error@below {{'kv.arrange' op gives 16 columns, not 12}}
+  %o = kv.arrange %t for #keys : !kv.tile<3x12> -> !kv.tile<3x12>
+  return
+}
+
+// -----
+
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>) {
+  // expected-error@below {{'kv.arrange' op gives 3 sums, not 2}}
+  %o, %z = kv.arrange %t for #tkeys : !kv.tile<3x12> -> !kv.tile<3x24>, !kv.tile<3x2>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#bare>, %i: index) {
+  // expected-error@below {{'kv.fold' op needs a stream whose layout is chosen}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : !kv.tile<3x16>, !kv.page<#bare> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op folds scales into "result", the stream's go into "operand"}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "result" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#tkeys>, %i: index) {
+  // expected-error@below {{'kv.fold' op folds scales into "operand", the stream's go into "result"}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : !kv.tile<3x16>, !kv.page<#tkeys> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#values>, %i: index) {
+  // expected-error@below {{'kv.fold' op folds scales into "result", the stream's go into "operand"}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "result" : !kv.tile<3x16>, !kv.page<#values> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %i: index) {
+  // expected-error@below {{'kv.fold' op folds scales into "none", the stream's go into "none"}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "none" : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op attribute 'scales' failed to satisfy constraint: none, operand or result}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "both" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{integer literal not valid for specified type}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales 5 : i64 : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#bare>, %i: index) {
+  // expected-error@below {{'kv.contract' op needs a stream whose layout is chosen}}
+  %r = kv.contract %t with %p head %i run %i, %i, %i : !kv.tile<3x16>, !kv.page<#bare> -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+#values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#values>, %i: index) {
+  // expected-error@below {{'kv.contract' op takes a page of keys}}
+  %r = kv.contract %t with %p head %i run %i, %i, %i : !kv.tile<3x16>, !kv.page<#values> -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.contract' op has scales in "result", the stream's go into "operand"}}
+  %r = kv.contract %t with %p head %i run %i, %i, %i scales "result" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %i: index) {
+  // expected-error@below {{'kv.contract' op has scales in "operand", the stream's go into "none"}}
+  %r = kv.contract %t with %p head %i run %i, %i, %i scales "operand" : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#bare>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op needs a stream whose layout is chosen}}
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#bare>, !kv.state<3x12> -> !kv.state<3x12>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#keys>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op takes a page of values}}
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#keys>, !kv.state<3x12> -> !kv.state<3x12>
+  return
+}
+
+// -----
+
+#values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op has scales in "result", the stream's go into "operand"}}
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s scales "result" : !kv.tile<3x64>, !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x12>
+  return
+}
+
+// -----
+
+#floats = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#floats>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op has scales in "operand", the stream's go into "none"}}
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s scales "operand" : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op takes a point of the score axis, not #kv.own}}
+  %l = kv.logit %t by #kv.own head %i index %i run %i, %i, %i : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x13xf32>, %l: memref<?xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op writes rows of 12 to a buffer of 'memref<?x13xf32>'}}
+  kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<?x13xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<12xf32>, %l: memref<?xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op writes rows of 12 to a buffer of 'memref<12xf32>'}}
+  kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<12xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%t: !kv.tile<1x12>, %p: !kv.page<#bare>, %i: index) {
+  // expected-error@below {{'kv.encode' op needs a stream whose layout is chosen}}
+  %n = kv.encode %t to %p head %i at %i : !kv.tile<1x12>, !kv.page<#bare>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<1x12>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.encode' op writes to an encoding that has scales, which kv.quantize makes}}
+  %n = kv.encode %t to %p head %i at %i : !kv.tile<1x12>, !kv.page<#keys>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<2x12>, %p: !kv.page<#plain>, %i: index) {
+  // expected-error@below {{'kv.encode' op writes one row of 12 channels, not '!kv.tile<2x12>'}}
+  %n = kv.encode %t to %p head %i at %i : !kv.tile<2x12>, !kv.page<#plain>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<1x13>, %p: !kv.page<#plain>, %i: index) {
+  // expected-error@below {{'kv.encode' op writes one row of 12 channels, not '!kv.tile<1x13>'}}
+  %n = kv.encode %t to %p head %i at %i : !kv.tile<1x13>, !kv.page<#plain>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#bare>, %i: index) {
+  // expected-error@below {{'kv.quantize' op needs a stream whose layout is chosen}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i : !kv.page<#plain>, !kv.page<#bare>
+  return
+}
+
+// -----
+
+#swapped = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#swapped>, %c: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.quantize' op needs originals and codes of the same tokens, channels and lanes a page}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i : !kv.page<#swapped>, !kv.page<#keys>
+  return
+}
+
+// -----
+
+// Blocks of channels differ.
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#tkeys>, %i: index) {
+  // expected-error@below {{'kv.quantize' op needs originals and codes of the same tokens, channels and lanes a page}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i : !kv.page<#plain>, !kv.page<#tkeys>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#keys>, %c: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.quantize' op takes originals, which have no scales, not #kv.affine_channel}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i : !kv.page<#keys>, !kv.page<#keys>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+func.func @f(%p: !kv.page<#bare>, %b: memref<?xf32>, %i: index) {
+  // expected-error@below {{'kv.decode' op needs a stream whose layout is chosen}}
+  kv.decode %p head %i tokens %i, %i into %b[%i of %i] : !kv.page<#bare>, memref<?xf32>
+  return
+}
+
+// -----
+
+// An unranked buffer.
+func.func @f(%b: memref<*xf32>, %i: index) {
+  // expected-error@below {{invalid kind of type specified: expected builtin.memref, but found 'memref<*xf32>'}}
+  %t = kv.rows %b[%i] : memref<*xf32> -> !kv.tile<3x12>
+  return
+}
+
+// -----
+
+#values = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op gives '!kv.state<3x13>' of '!kv.state<3x12>'}}
+  %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x13>
+  return
+}

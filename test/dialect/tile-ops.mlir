@@ -1,0 +1,77 @@
+// RUN: kvc-opt %s | kvc-opt | FileCheck %s
+
+// The tile level is printed as it was read.
+
+// Keys by channel: scales vary along the contracted dimension, so they go into
+// the operand; by token into the result. Values the other way round.
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+#floats = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+#bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
+
+// CHECK-DAG: #[[KEYS:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "code", {{.*}}affine_channel
+// CHECK-DAG: #[[PLAIN:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "original"
+// CHECK-DAG: #[[VALUES:stream[0-9]*]] = #kv.stream<plane = "values", kind = "code"
+
+// CHECK: func.func @queries
+func.func @queries(%buffer: memref<9x12xf32>, %angles: memref<2x6xf32>, %row: index) {
+  // CHECK: %[[Q:.*]] = kv.rows %{{.*}}[%{{.*}}] : memref<9x12xf32> -> <3x12>
+  %q = kv.rows %buffer[%row] : memref<9x12xf32> -> !kv.tile<3x12>
+  // CHECK: %[[R:.*]] = kv.rotate %[[Q]] as #kv.absolute<<theta = 1.000000e+00 : f64, dims = 12, pairing = "half">> by %{{.*}} : memref<2x6xf32>, <3x12>
+  %r = kv.rotate %q as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %angles : memref<2x6xf32>, !kv.tile<3x12>
+  // CHECK: kv.rotate %[[Q]] as #kv.absolute<{{.*}}> by %{{.*}} exact : memref<2x6xf32>, <3x12>
+  %e = kv.rotate %q as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %angles exact : memref<2x6xf32>, !kv.tile<3x12>
+  // CHECK: %[[S:.*]] = kv.scale %[[R]] by 1.250000e-01 : <3x12>
+  %s = kv.scale %r by 0.125 : !kv.tile<3x12>
+  // CHECK: %{{.*}} = kv.arrange %[[S]] for #[[KEYS]] : <3x12> -> <3x16>{{$}}
+  %o = kv.arrange %s for #keys : !kv.tile<3x12> -> !kv.tile<3x16>
+  // Three blocks of 5, 5 and 2 channels, each padded to words of 4.
+  // CHECK: %{{.*}}, %{{.*}} = kv.arrange %[[S]] for #{{.*}} : <3x12> -> <3x24>, !kv.tile<3x3>
+  %t, %z = kv.arrange %s for #tkeys : !kv.tile<3x12> -> !kv.tile<3x24>, !kv.tile<3x3>
+  return
+}
+
+// CHECK: func.func @attention
+func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t: index, %h: index, %lead: index, %n: index, %out: memref<?x12xf32>, %lse: memref<?xf32>) {
+  // CHECK: %[[K:.*]] = kv.page %{{.*}}[1] at %{{.*}} : <#[[KEYS]]>{{$}}
+  %keys = kv.page %view[1] at %t : !kv.page<#keys>
+  %values = kv.page %view[4] at %t : !kv.page<#values>
+  %floats = kv.page %view[5] at %t : !kv.page<#floats>
+  %plain = kv.page %view[2] at %t : !kv.page<#plain>
+  // CHECK: %[[O:.*]], %[[Z:.*]], %[[C:.*]] = kv.fold %{{.*}} from %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x16>, <#[[KEYS]]> -> <3x16>, <3x1>, !kv.tile<1x16>
+  %o, %z, %c = kv.fold %q from %keys head %h run %t, %lead, %n scales "operand" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>, !kv.tile<1x16>
+  // CHECK: kv.contract %[[O]] zeros %[[Z]] centers %[[C]] with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <3x16>, <#[[KEYS]]> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> <3x64>
+  %s = kv.contract %o zeros %z centers %c with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64> : !kv.tile<3x16>, !kv.page<#keys> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> !kv.tile<3x64>
+  // CHECK: kv.contract %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x16>, <#[[PLAIN]]> -> <3x64>
+  %s0 = kv.contract %q with %plain head %h run %t, %lead, %n : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x64>
+  // CHECK: kv.logit %{{.*}} by #kv.plain<scale = 1.000000e+00 : f64> head %{{.*}} index %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x64>
+  %l = kv.logit %s by #kv.plain<scale = 1.0> head %h index %t run %t, %lead, %n : !kv.tile<3x64>
+  // CHECK: kv.mask %{{.*}} but %{{.*}}, %{{.*}} : <3x64>
+  %m = kv.mask %l but %lead, %n : !kv.tile<3x64>
+  // CHECK: kv.init_state : <3x12>
+  %0 = kv.init_state : !kv.state<3x12>
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = kv.softmax_update %{{.*}}, %{{.*}} columns %{{.*}} : <3x64>, <3x12> -> <3x1>
+  %weights, %alpha, %1 = kv.softmax_update %m, %0 columns %n : !kv.tile<3x64>, !kv.state<3x12> -> !kv.tile<3x1>
+  // CHECK: %{{.*}}, %{{.*}} = kv.fold %{{.*}} from %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x64>, <#[[VALUES]]> -> <9x64>, <9x1>
+  %x, %y = kv.fold %weights from %values head %h run %t, %lead, %n scales "operand" : !kv.tile<3x64>, !kv.page<#values> -> !kv.tile<9x64>, !kv.tile<9x1>
+  // CHECK: kv.accumulate %{{.*}} zeros %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} rescale %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <9x64>, <#[[VALUES]]>, <3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> <3x12>
+  %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> !kv.state<3x12>
+  // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} : <3x64>, <#{{.*}}>, <3x12> -> <3x12>{{$}}
+  %3 = kv.accumulate %weights with %floats head %h run %t, %lead, %n into %2 : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
+  // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}], %{{.*}} : <3x12>, memref<?x12xf32>, memref<?xf32>
+  kv.finish %3 to %out[%h], %lse : !kv.state<3x12>, memref<?x12xf32>, memref<?xf32>
+  return
+}
+
+// CHECK: func.func @writing
+func.func @writing(%row: !kv.tile<1x12>, %o: !kv.page<#plain>, %c: !kv.page<#keys>, %h: index, %from: index, %to: index, %buffer: memref<?xf32>) -> index {
+  // CHECK: kv.encode %{{.*}} to %{{.*}} head %{{.*}} at %{{.*}} : <1x12>, <#[[PLAIN]]>
+  %n = kv.encode %row to %o head %h at %from : !kv.tile<1x12>, !kv.page<#plain>
+  // CHECK: kv.quantize %{{.*}} to %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} : <#[[PLAIN]]>, <#[[KEYS]]>
+  %m = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#plain>, !kv.page<#keys>
+  // CHECK: kv.decode %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} into %{{.*}}[%{{.*}} of %{{.*}}] : <#[[KEYS]]>, memref<?xf32>
+  kv.decode %c head %h tokens %from, %to into %buffer[%from of %to] : !kv.page<#keys>, memref<?xf32>
+  return %n : index
+}

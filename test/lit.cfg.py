@@ -1,0 +1,77 @@
+"""lit over test/: text is checked by FileCheck, unit tests are programs.
+
+Run by `ninja check-kvc`; by hand `lit-22 -v build/test --filter dialect`.
+"""
+import os
+import platform
+import sys
+
+import lit.formats
+
+config.name = "kvc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".yaml", ".test"]
+# Inputs are read by tests and are none; unit/ has a configuration of its own.
+config.excludes = ["Inputs", "data"]
+config.test_source_root = os.path.dirname(__file__)
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.kvc_bin_dir, config.llvm_tools_dir, os.environ["PATH"]]
+)
+# Reports of sanitizers end a test.
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.environment.setdefault(
+    "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"
+)
+# LLVM's allocators poison memory where kvc inlines them, and libMLIR, which has
+# no sanitizer, would hand it out again without telling.
+config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+
+# Tools, so that a test names `%kvc-opt` or, found by PATH, `kvc-opt`.
+for tool in ("kvc-opt", "kvc-lsp-server", "kvc-test", "kvc"):
+    config.substitutions.append(
+        (rf"%{tool}(?![-\w])", os.path.join(config.kvc_bin_dir, tool))
+    )
+config.substitutions += [
+    ("%specs", os.path.join(config.kvc_source_dir, "specs")),
+    ("%data", os.path.join(config.test_source_root, "data")),
+    ("%include", os.path.join(config.kvc_source_dir, "runtime", "include")),
+    ("%source", config.kvc_source_dir),
+    ("%build", config.kvc_binary_dir),
+    ("%mlir_include", config.mlir_include_dirs.split(";")[0]),
+    ("%python", sys.executable),
+    ("%cc", config.kvc_cc),
+    ("%cxx", config.kvc_cxx),
+]
+
+
+def cpu_flags():
+    """What /proc/cpuinfo says that this CPU has, on Linux."""
+    try:
+        with open("/proc/cpuinfo") as info:
+            for line in info:
+                if line.startswith("flags"):
+                    return set(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return set()
+
+
+# Features: what a test may need of the machine it runs on (REQUIRES:).
+machine = platform.machine().lower()
+if machine in ("x86_64", "amd64"):
+    config.available_features.add("x86-64")
+    flags = cpu_flags()
+    if {"avx2", "fma", "f16c", "bmi2"} <= flags:
+        config.available_features.add("x86-64-v3")
+    if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags:
+        config.available_features.add("x86-64-v4")
+elif machine in ("aarch64", "arm64"):
+    config.available_features.add("aarch64")
+config.available_features.add(platform.system().lower())
+if config.kvc_sanitize:
+    config.available_features.add("sanitize")
+    for name in config.kvc_sanitize.split(","):
+        config.available_features.add("sanitize-" + name)

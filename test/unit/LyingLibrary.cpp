@@ -1,0 +1,285 @@
+//===- LyingLibrary.cpp - a library made by hand that can lie -------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What kvc would generate for lying.yaml's model (VerifyTest.cpp), written
+// down plainly: f32 planes, three layers. The variable KVC_TEST_LIE says which
+// lie it tells; VerifyTest sees to it that each is found out.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/LyingLibrary.h"
+#include "kvc/kvc.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+using kvc::test::Lie;
+
+namespace {
+
+constexpr int64_t dim = 4, kvHeads = 2;
+
+struct Shape {
+  int32_t heads, owner;
+  int64_t sinks, window, limit; ///< window 0: all; limit 0: none
+  bool inCache;
+};
+// Layer 1 reads layer 0; layer 2 keeps all, up to 9 tokens, and rotates
+// nothing.
+constexpr Shape shapes[3] = {
+    {4, 0, 2, 5, 0, true}, {2, 0, 2, 5, 0, true}, {2, 2, 0, 0, 9, false}};
+
+struct Token {
+  int64_t index;
+  float k[kvHeads * dim], v[kvHeads * dim];
+};
+
+struct Layer {
+  std::vector<Token> tokens;
+  int64_t seen = 0;
+};
+
+Lie lie() {
+  const char *value = std::getenv("KVC_TEST_LIE");
+  return value ? static_cast<Lie>(std::atoi(value)) : Lie::None;
+}
+
+} // namespace
+
+struct kvc_cache {
+  int64_t first = 0;
+  Layer layers[3];
+  const char *error = "";
+};
+
+namespace {
+
+kvc_status fail(kvc_cache &cache, kvc_status status, const char *why) {
+  cache.error = why;
+  return status;
+}
+
+bool isGood(const float *values, int64_t count) {
+  return std::all_of(values, values + count,
+                     [](float x) { return std::fabs(x) <= 0x1p56f; });
+}
+
+/// Angles of theta 100 over all dimensions, paired by halves, as f32.
+void rotate(float *x, int64_t index) {
+  for (int64_t i = 0; i < dim / 2; ++i) {
+    const double angle =
+        static_cast<double>(index) *
+        (1.0 / std::pow(100.0, static_cast<double>(2 * i) / dim));
+    const float c = static_cast<float>(std::cos(angle)),
+                s = static_cast<float>(std::sin(angle));
+    volatile float ac = x[i] * c, bs = x[i + dim / 2] * s, as = x[i] * s,
+                   bc = x[i + dim / 2] * c;
+    x[i] = ac - bs;
+    x[i + dim / 2] = as + bc;
+  }
+}
+
+void append(Layer &layer, const Shape &shape, const kvc_step &step) {
+  Token token;
+  token.index = layer.seen++;
+  std::memcpy(token.k, step.k, sizeof token.k);
+  std::memcpy(token.v, step.v, sizeof token.v);
+  if (shape.inCache)
+    for (int64_t head = 0; head < kvHeads; ++head)
+      rotate(token.k + head * dim, step.position);
+  layer.tokens.push_back(token);
+  const int64_t window = shape.window + (lie() == Lie::EvictsLate);
+  std::erase_if(layer.tokens, [&](const Token &token) {
+    return shape.window && token.index >= shape.sinks &&
+           token.index < layer.seen - window;
+  });
+}
+
+void attendHead(const Layer &layer, const Shape &shape, const kvc_step &step,
+                int64_t head) {
+  int64_t kvHead = head / (shape.heads / kvHeads);
+  if (lie() == Lie::WrongHead)
+    kvHead = head % kvHeads;
+  const auto evicted = layer.seen - static_cast<int64_t>(layer.tokens.size());
+  std::vector<double> dots;
+  double greatest = -INFINITY, sum = 0, out[dim] = {};
+  for (const Token &token : layer.tokens) {
+    float q[dim];
+    std::memcpy(q, static_cast<const float *>(step.q) + head * dim, sizeof q);
+    const bool sink = token.index < shape.sinks && lie() != Lie::OneRotation;
+    if (shape.inCache)
+      rotate(q, step.position - (sink ? evicted : 0));
+    double dot = 0;
+    for (int64_t d = 0; d < dim; ++d)
+      dot += 0.01 * q[d] * token.k[kvHead * dim + d];
+    dots.push_back(dot);
+    greatest = std::max(greatest, dot);
+  }
+  for (size_t i = 0; i < dots.size(); ++i) {
+    const double weight = std::exp(dots[i] - greatest);
+    sum += weight;
+    for (int64_t d = 0; d < dim; ++d)
+      out[d] += weight * layer.tokens[i].v[kvHead * dim + d];
+  }
+  for (int64_t d = 0; d < dim; ++d) {
+    float &to = static_cast<float *>(step.out)[head * dim + d];
+    to = static_cast<float>(out[d] / sum);
+    if (lie() == Lie::Out && layer.seen == 7)
+      to *= 1.001f;
+    if (lie() == Lie::NotFinite && layer.seen == 7)
+      to = NAN;
+  }
+  step.lse[head] = static_cast<float>(greatest + std::log(sum));
+  if (lie() == Lie::Lse && layer.seen == 7)
+    step.lse[head] += 1e-3f;
+}
+
+kvc_status decodeOne(kvc_step &step) {
+  kvc_cache &cache = *step.cache;
+  const Shape &shape = shapes[step.layer];
+  const bool reader = shape.owner != step.layer;
+  Layer &layer = cache.layers[shape.owner];
+  cache.error = "";
+  if (!reader && (!step.k || !step.v))
+    return fail(cache, KVC_INVALID_ARGUMENT, "null");
+  const int64_t next = cache.first + layer.seen - reader;
+  if (step.position != next && lie() != Lie::AnyOrder)
+    return fail(cache, KVC_ORDER, "order");
+  const bool good =
+      isGood(static_cast<const float *>(step.q), shape.heads * dim) &&
+      (reader || (isGood(static_cast<const float *>(step.k), kvHeads * dim) &&
+                  (isGood(static_cast<const float *>(step.v), kvHeads * dim) ||
+                   lie() == Lie::TakesNan)));
+  if (!good) {
+    // A refusal that leaves its mark.
+    if (lie() == Lie::RefusalChanges && !layer.tokens.empty())
+      layer.tokens.back().v[0] += 1;
+    return fail(cache, KVC_NOT_FINITE, "not finite");
+  }
+  if (!reader && shape.limit && layer.seen >= shape.limit &&
+      lie() != Lie::NeverFull)
+    return fail(cache, KVC_FULL, "full");
+  if (!reader)
+    append(layer, shape, step);
+  else
+    cache.layers[step.layer].seen = layer.seen;
+  for (int64_t head = 0; head < shape.heads; ++head)
+    attendHead(layer, shape, step, head);
+  return KVC_OK;
+}
+
+kvc_status decode(kvc_step *steps, size_t count) {
+  kvc_status first = KVC_OK;
+  for (size_t i = 0; i < count; ++i) {
+    steps[i].status = decodeOne(steps[i]);
+    first = first ? first : steps[i].status;
+  }
+  return first;
+}
+
+kvc_status info(kvc_info *out) {
+  *out = {KVC_ABI_VERSION, "lying", "", "by hand", KVC_F32, 3, 3};
+  return KVC_OK;
+}
+
+kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
+  *out = {shapes[layer].heads, kvHeads, dim,    dim,
+          shapes[layer].owner, layer,   "plain"};
+  return KVC_OK;
+}
+
+kvc_status create(const kvc_options *options, kvc_cache **out) {
+  *out = new kvc_cache;
+  (*out)->first = options ? options->first_position : 0;
+  return KVC_OK;
+}
+
+void destroy(kvc_cache *cache) { delete cache; }
+
+kvc_status stored(kvc_cache *cache, int32_t layer, int64_t *out) {
+  *out = static_cast<int64_t>(cache->layers[layer].tokens.size());
+  return KVC_OK;
+}
+
+kvc_status read(kvc_cache *cache, int32_t number, int64_t from, int64_t to,
+                float *keys, float *values, int64_t *positions) {
+  const Layer &layer = cache->layers[number];
+  for (int64_t i = from; i < to; ++i) {
+    const Token &token = layer.tokens[i];
+    positions[i - from] =
+        cache->first + token.index + (lie() == Lie::Position && i == 3);
+    for (int64_t head = 0; head < kvHeads; ++head)
+      for (int64_t d = 0; d < dim; ++d) {
+        const int64_t at = (head * (to - from) + i - from) * dim + d;
+        keys[at] = token.k[head * dim + d];
+        values[at] = token.v[head * dim + d];
+      }
+  }
+  if (lie() == Lie::KeyBit && to - from > 3)
+    keys[5] = std::nextafterf(keys[5], INFINITY);
+  return KVC_OK;
+}
+
+kvc_bytes bytesOf(int32_t number, int64_t seen) {
+  const Shape &shape = shapes[number];
+  if (shape.owner != number)
+    return {};
+  const int64_t sinks = std::min(seen, shape.sinks);
+  const int64_t rest =
+      shape.window ? std::min(seen - sinks, shape.window) : seen - sinks;
+  kvc_bytes bytes = {};
+  bytes.sinks = sinks * kvHeads * dim * 2 * 4;
+  bytes.residual = rest * kvHeads * dim * 2 * 4 + (lie() == Lie::Used ? 4 : 0);
+  return bytes;
+}
+
+kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
+  *out = bytesOf(layer, tokens);
+  return KVC_OK;
+}
+
+kvc_status stats(kvc_cache *cache, int32_t number, kvc_stats *out) {
+  const Layer &layer = cache->layers[number];
+  *out = {};
+  out->seen = layer.seen;
+  if (shapes[number].owner != number)
+    return KVC_OK;
+  out->stored = static_cast<int64_t>(layer.tokens.size());
+  out->evicted = layer.seen - out->stored;
+  out->saturated = lie() == Lie::Saturated && layer.seen > 4;
+  out->used = bytesOf(number, layer.seen);
+  const int64_t used = out->used.sinks + out->used.residual;
+  out->held = lie() == Lie::Held && used ? used - 1 : used + 64;
+  out->used.padding = out->held - used;
+  return KVC_OK;
+}
+
+const char *lastError(const kvc_cache *cache) {
+  return cache ? cache->error : "";
+}
+const char *statusName(kvc_status) { return "some status"; }
+
+constexpr kvc_library_table table = {KVC_ABI_VERSION,
+                                     sizeof(kvc_library_table),
+                                     info,
+                                     layerInfo,
+                                     create,
+                                     destroy,
+                                     decode,
+                                     stored,
+                                     read,
+                                     stats,
+                                     plan,
+                                     lastError,
+                                     statusName};
+
+} // namespace
+
+extern "C" const kvc_library_table *kvc_library() { return &table; }

@@ -1,0 +1,35 @@
+//===- LyingLibrary.h - the lies of a library made by hand ------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KVC_TEST_UNIT_LYINGLIBRARY_H
+#define KVC_TEST_UNIT_LYINGLIBRARY_H
+
+namespace kvc::test {
+
+enum class Lie {
+  None,
+  Out,            ///< one step's output is a thousandth too large
+  NotFinite,      ///< one step's output is NaN
+  Lse,            ///< one step's lse is 1e-3 too large
+  WrongHead,      ///< query heads read the wrong kv heads
+  OneRotation,    ///< sinks are met by the window's query
+  EvictsLate,     ///< one token more is stored
+  KeyBit,         ///< one key's last bit is wrong
+  Position,       ///< one position is wrong
+  Saturated,      ///< something saturated that did not
+  Used,           ///< four bytes too many are said to be used
+  Held,           ///< fewer bytes are said to be held than are used
+  TakesNan,       ///< a bad number in v is taken
+  AnyOrder,       ///< a wrong position is taken
+  NeverFull,      ///< a token beyond the context is taken
+  RefusalChanges, ///< a refused call changes a value
+  Count
+};
+
+} // namespace kvc::test
+
+#endif // KVC_TEST_UNIT_LYINGLIBRARY_H

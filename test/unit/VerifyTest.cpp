@@ -1,0 +1,98 @@
+//===- VerifyTest.cpp - a library that lies is found out ------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `VerifyTest LIBRARY`: the library is LyingLibrary's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Verify.h"
+#include "test/unit/Check.h"
+#include "test/unit/LyingLibrary.h"
+
+#include <cstdlib>
+
+using namespace kvc;
+using namespace kvc::harness;
+using kvc::test::Lie;
+
+static const char *lyingSpec =
+    "kvc: 1\n"
+    "name: lying\n"
+    "model: {layers: 3, heads: 4, kv_heads: 2, head_dim: 4, scale: 0.01,\n"
+    "        rope: {theta: 100}}\n"
+    "cache: {sink: 2, window: 5, positions: cache}\n"
+    "layers:\n"
+    "  - {at: 1, share: 0, heads: 2}\n"
+    "  - {at: 2, heads: 2, rope: none, sink: 0, window: all, context: 9,\n"
+    "     positions: absolute}\n";
+
+/// What each lie is called where it is found.
+static const char *wordOf(Lie lie) {
+  switch (lie) {
+  case Lie::Out:
+  case Lie::NotFinite:
+    return "position 6: out[";
+  case Lie::Lse:
+    return "position 6: lse";
+  case Lie::WrongHead:
+  case Lie::OneRotation:
+    return "out[";
+  case Lie::KeyBit:
+    return "key of position";
+  case Lie::Position:
+    return "has position";
+  case Lie::Saturated:
+    return "saturated is 1";
+  case Lie::Used:
+    return "bytes of residual";
+  case Lie::Held:
+    return "bytes are held";
+  case Lie::TakesNan:
+    return "a bad number in v";
+  case Lie::AnyOrder:
+    return "a wrong position";
+  case Lie::NeverFull:
+    return "a token beyond the context";
+  case Lie::RefusalChanges:
+    return "value of position";
+  case Lie::EvictsLate:
+    return "stored is 8 in stats, 7 in the reference";
+  default:
+    return "";
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2)
+    return 1;
+  auto library = LoadedLibrary::open(argv[1]);
+  auto model = Model::fromSpec(lyingSpec, "lying.yaml");
+  if (!CHECK(bool(library)) || !CHECK(bool(model))) {
+    llvm::errs() << llvm::toString(model.takeError()) << "\n";
+    return 1;
+  }
+  Subject subject;
+  subject.library = std::make_unique<LoadedLibrary>(std::move(*library));
+  subject.model = std::move(*model);
+  for (int lie = 0; lie < static_cast<int>(Lie::Count); ++lie) {
+    setenv("KVC_TEST_LIE", std::to_string(lie).c_str(), 1);
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    auto right = verify(subject, "", os);
+    if (!CHECK(bool(right))) {
+      llvm::consumeError(right.takeError());
+      continue;
+    }
+    const bool truth = lie == 0;
+    const bool found =
+        text.find("miss: ") != std::string::npos &&
+        text.find(wordOf(static_cast<Lie>(lie))) != std::string::npos;
+    if (!CHECK(*right == truth && found != truth))
+      llvm::errs() << "lie " << lie << ":\n" << text;
+  }
+  return kvc::test::checkResult();
+}
