@@ -30,10 +30,10 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK-COUNT-2:   vector.load %[[PAGE]]
   // CHECK-NOT:       vector.load %[[PAGE]]
   // CHECK:           memref.load %[[Q]][%[[C0]],
-  // CHECK-COUNT-2:   math.fma
+  // CHECK-COUNT-2:   vector.fma
   // CHECK:           memref.load %[[Q]][%[[C1]],
-  // CHECK-COUNT-2:   math.fma
-  // CHECK-NOT:       math.fma
+  // CHECK-COUNT-2:   vector.fma
+  // CHECK-NOT:       vector.fma
   // CHECK:         %[[COLUMN:.*]] = arith.muli %[[NUMBER]], %[[C16]]
   // CHECK-DAG:     vector.store %[[SUMS]]#0, %[[TILE]][%[[C0]], %[[COLUMN]]]
   // CHECK-DAG:     vector.store %[[SUMS]]#2, %[[TILE]][%[[C1]], %[[COLUMN]]]
@@ -68,10 +68,10 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:           %[[B:.*]] = arith.subf %{{.*}}, %[[CENTERV]]
   // CHECK:           %[[X:.*]] = memref.load %[[Q]][%c0, %[[COLUMN]]]
   // CHECK:           %[[XV:.*]] = vector.broadcast %[[X]]
-  // CHECK:           math.fma %[[XV]], %[[A]],
-  // CHECK:           math.fma %[[XV]], %[[B]],
-  // CHECK-COUNT-6:   math.fma
-  // CHECK-NOT:       math.fma
+  // CHECK:           vector.fma %[[XV]], %[[A]],
+  // CHECK:           vector.fma %[[XV]], %[[B]],
+  // CHECK-COUNT-6:   vector.fma
+  // CHECK-NOT:       vector.fma
   // CHECK:         %[[ZERO:.*]] = memref.load %[[SUMS]][%c0, %c0]
   // CHECK:         %[[ZEROV:.*]] = vector.broadcast %[[ZERO]]
   // CHECK:         arith.addf %[[DOTS]]#0, %[[ZEROV]]
@@ -89,14 +89,14 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK-COUNT-2:   vector.load %[[PAGE]]
   // CHECK-COUNT-2:   arith.subf
   // CHECK:           memref.load %[[Q]]
-  // CHECK-COUNT-8:   math.fma
-  // CHECK-NOT:       math.fma
+  // CHECK-COUNT-8:   vector.fma
+  // CHECK-NOT:       vector.fma
   // CHECK:           scf.yield
   // scale times the part, then rest times the query's sum.
-  // CHECK:         %[[SCALED:.*]] = math.fma %[[PARTS]]#0, %[[SCALE:[a-z0-9]+]],
+  // CHECK:         %[[SCALED:.*]] = vector.fma %[[PARTS]]#0, %[[SCALE:[a-z0-9]+]],
   // CHECK:         %[[TOTAL:.*]] = memref.load %[[SUMS]]
   // CHECK:         %[[TOTALV:.*]] = vector.broadcast %[[TOTAL]]
-  // CHECK:         math.fma %[[TOTALV]], %{{.*}}, %[[SCALED]]
+  // CHECK:         vector.fma %[[TOTALV]], %{{.*}}, %[[SCALED]]
   func.func @in_the_result(%q: !kv.tile<1x8>, %sums: !kv.tile<1x1>, %page: !kv.page<#keysToken>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x64> {
     %s = kv.contract %q zeros %sums with %page head %h run %t, %lead, %n scales "result" schedule <heads = 1, run = 64> : <1x8>, <#keysToken> zeros !kv.tile<1x1> -> <1x64>
     return %s : !kv.tile<1x64>

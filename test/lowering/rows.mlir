@@ -55,9 +55,24 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:         %[[Y1:.*]] = arith.addf %[[C]], %[[D]] : f32
   // CHECK:         memref.store %[[Y0]], %[[OUT]][%{{.*}}, %[[PAIR]]]
   // CHECK:         memref.store %[[Y1]], %[[OUT]][%{{.*}}, %[[SECOND]]]
-  // CHECK-NOT:   math.fma
+  // CHECK-NOT:   fma
   func.func @rotate(%tile: !kv.tile<1x20>, %angles: memref<2x4xf32>) -> !kv.tile<1x20> {
     %r = kv.rotate %tile as #position by %angles : memref<2x4xf32>, <1x20>
+    return %r : !kv.tile<1x20>
+  }
+
+  // Exact: what the products' roundings took is added at the end.
+  // CHECK-LABEL: func.func @rotate_exactly(
+  // CHECK:         %[[A:.*]] = arith.mulf
+  // CHECK:         %[[B:.*]] = arith.mulf
+  // CHECK:         %[[MINUSA:.*]] = arith.negf %[[A]]
+  // CHECK:         %[[LOSTA:.*]] = math.fma %{{.*}}, %{{.*}}, %[[MINUSA]]
+  // CHECK:         %[[MINUSB:.*]] = arith.negf %[[B]]
+  // CHECK:         %[[LOSTB:.*]] = math.fma %{{.*}}, %{{.*}}, %[[MINUSB]]
+  // CHECK:         arith.addf %[[LOSTA]], %[[LOSTB]]
+  // CHECK:         arith.addf %[[A]], %[[B]]
+  func.func @rotate_exactly(%tile: !kv.tile<1x20>, %angles: memref<2x4xf32>) -> !kv.tile<1x20> {
+    %r = kv.rotate %tile as #position by %angles exact : memref<2x4xf32>, <1x20>
     return %r : !kv.tile<1x20>
   }
 }

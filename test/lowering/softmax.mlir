@@ -59,7 +59,8 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[ALPHA:.*]] = memref.alloca() {{.*}}: memref<2x16xf32>
   // CHECK:       scf.for %[[ROW:[a-z0-9]+]] =
   // CHECK:         %[[OLD:.*]] = memref.load %[[STATE]][%[[C0]], %[[ROW]]]
-  // CHECK:         %[[NEW:.*]] = arith.{{max[a-z]*}} %[[OLD]],
+  // CHECK:         %[[MORE:.*]] = arith.cmpf ogt, %[[OLD]], %[[ROWS:[a-z0-9]+]]
+  // CHECK:         %[[NEW:.*]] = arith.select %[[MORE]], %[[OLD]], %[[ROWS]]
   // CHECK:         memref.store %[[NEW]], %[[STATE]][%[[C0]], %[[ROW]]]
   // CHECK:         arith.subf %[[OLD]], %[[NEW]]
   // CHECK:         %[[FACTOR:.*]] = vector.extract
@@ -87,8 +88,9 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[SOME:.*]] = arith.cmpf ogt, %[[L]], %[[ZERO]]
   // CHECK:       %[[DIVISOR:.*]] = arith.select %[[SOME]], %[[L]], %[[ONE]]
   // CHECK:       %[[ROW:.*]] = arith.addi %[[FIRST]],
-  // CHECK:         %[[Y:.*]] = arith.divf %{{.*}}, %[[DIVISOR]]
-  // CHECK:         memref.store %[[Y]], %[[OUT]][%[[ROW]],
+  // CHECK:       %[[ALL:.*]] = vector.broadcast %[[DIVISOR]]
+  // CHECK:         %[[Y:.*]] = arith.divf %{{.*}}, %[[ALL]]
+  // CHECK:         vector.store %[[Y]], %[[OUT]][%[[ROW]],
   // CHECK:       %[[RESULT:.*]] = arith.select %[[SOME]], %{{.*}}, %[[MINUS]]
   // CHECK:       memref.store %[[RESULT]], %[[LSE]][%[[ROW]]]
   // CHECK-NOT:   math.log

@@ -77,7 +77,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK-LABEL: func.func private @own_read_values(
 // CHECK:       kv.page %{{.*}}[1]
 
-// For each head of keys the two queries that meet it: scaled and rotated once,
+// For each head of keys the two queries that meet it: rotated and scaled once,
 // then run by run through an online softmax.
 // CHECK-LABEL: func.func private @own_attend(
 // CHECK-SAME:    %[[VIEW:[a-z0-9_]+]]: !kv.view, %[[SEEN:[a-z0-9_]+]]: index, %[[Q:[a-z0-9_]+]]: memref<4x8xf32>, %[[ANGLES:[a-z0-9_]+]]: memref<2x4xf32>, %[[OUT:[a-z0-9_]+]]: memref<4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<4xf32>) {
@@ -87,8 +87,8 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK:       scf.for %[[HEAD:[a-z0-9_]+]] = %{{.*}} to %[[C2]] step %[[C1]] {
 // CHECK:         %[[FIRSTROW:[a-z0-9_]+]] = arith.muli %[[HEAD]], %[[C2]]
 // CHECK:         %[[ROWS:[a-z0-9_]+]] = kv.rows %[[Q]][%[[FIRSTROW]]] : memref<4x8xf32> -> <2x8>
-// CHECK:         %[[SCALED:[a-z0-9_]+]] = kv.scale %[[ROWS]] by 2.500000e-01
-// CHECK:         %[[QUERY:[a-z0-9_]+]] = kv.rotate %[[SCALED]] {{.*}} by %[[ANGLES]]
+// CHECK:         %[[TURNED:[a-z0-9_]+]] = kv.rotate %[[ROWS]] {{.*}} by %[[ANGLES]] exact
+// CHECK:         %[[QUERY:[a-z0-9_]+]] = kv.scale %[[TURNED]] by 2.500000e-01
 // CHECK:         %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <2x16>
 // CHECK:         %[[ALL:[a-z0-9_]+]]:2 = scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[NOTHING]])
 // CHECK:         ^bb0(%[[TOKEN:[a-z0-9_]+]]: index, %[[STATE:[a-z0-9_]+]]: !kv.state<2x16>):
