@@ -13,8 +13,10 @@
  * A *stream* is a run of tokens of one plane (keys or values) in one encoding,
  * in pages of a fixed number of tokens: the sinks, the originals (residual) or
  * the codes. At every length a stream holds one range [begin, end) of tokens;
- * both only grow with the length. A page is `page_bytes` bytes of 32-bit words,
- * zero when new, and holds all kv heads of its tokens.
+ * both only grow with the length, and where they are equal neither means
+ * anything. A page is `page_bytes` bytes of 32-bit words (a multiple of 64) and
+ * holds all kv heads of its tokens. It is zero when new; when it is used again
+ * it holds what is left of older tokens, which is finite.
  *
  * All structs are made of 64-bit members so that the compiler can lay them
  * out without knowing a target's rules.
@@ -42,7 +44,8 @@ typedef struct kvc_gen_stream {
   int64_t page_bytes;
   /* Entries of its page table: the page of token t is entry
    * ((t - origin) / page_tokens) % table_pages. Never fewer than the pages
-   * that a step can need at once, the one being entered included. */
+   * that a step can need at once: those of what was held before it, of what
+   * is held behind it and of the token that is appended. */
   int64_t table_pages;
 } kvc_gen_stream;
 
@@ -53,6 +56,8 @@ typedef struct kvc_gen_view {
 
 /* What must be filled before a kernel runs at `seen`:
  * angles[i] is [2][pairs] floats: the cosines, then the sines of index i. */
+/* Of a reader's kernel, which reads an owner's streams, the runtime calls
+ * `indices` and `attend` alone; the rest may be null. */
 typedef struct kvc_gen_kernel {
   int64_t heads, kv_heads, head_dim, value_dim;
   int64_t limit;   /* most tokens a sequence may have; -1: none */
@@ -60,8 +65,8 @@ typedef struct kvc_gen_kernel {
   const kvc_gen_stream *stream;
   int64_t queries; /* distinct query indices: 1 or 2 (0: no rotation) */
 
-  /* out[2 s], out[2 s + 1]: begin and end of stream s at length `seen`.
-   * begin == end: it holds nothing. */
+  /* out[2 s], out[2 s + 1]: begin and end of stream s at length `seen`, which
+   * may be 0. begin == end: it holds nothing. */
   void (*ranges)(int64_t seen, int64_t *out);
   /* out[i]: the index (first position excluded) that the query of the newest
    * of `seen` tokens takes for its i-th rotation. */
@@ -71,7 +76,8 @@ typedef struct kvc_gen_kernel {
   void (*plan)(int64_t seen, int64_t *out);
 
   /* Rotate token `token` (angles: of its index) and write it to the stream
-   * that it enters. Returns how many values saturated. */
+   * that it enters. Returns how many values saturated. angles is null where
+   * nothing is rotated. */
   int64_t (*append)(const kvc_gen_view *view, int64_t token, const void *k,
                     const void *v, const float *angles);
   /* Code what falls due at length `seen` (it was appended, and the streams
@@ -81,12 +87,14 @@ typedef struct kvc_gen_kernel {
   void (*attend)(const kvc_gen_view *view, int64_t seen, const void *q,
                  const float *const *angles, void *out, float *lse);
   /* Tokens [from, to) as f32, as kvc_library_table.read says; the token
-   * count of the output's rows is `rows`, its first row `row`. All tokens
-   * lie in [begin, end) of one sink or body range at length `seen`. */
+   * count of the output's rows is `rows`, its first row `row`. There is at
+   * least one token; all are stored, and all are sinks or none is. keys and
+   * values may be null. */
   void (*read)(const kvc_gen_view *view, int64_t seen, int64_t from, int64_t to,
                int64_t row, int64_t rows, float *keys, float *values);
-  /* First stored token at `seen` that is no sink; sinks are [0, out). */
-  void (*live)(int64_t seen, int64_t *out /* [sinks, first] */);
+  /* What is stored at `seen`: tokens [0, out[0]), which are sinks, and
+   * [out[1], seen); out[0] <= out[1] <= seen. */
+  void (*live)(int64_t seen, int64_t *out);
 } kvc_gen_kernel;
 
 typedef struct kvc_gen_layer {
@@ -97,8 +105,8 @@ typedef struct kvc_gen_layer {
   const char *policy;
 } kvc_gen_layer;
 
-/* Frequencies of one rotary setting: angle = index * frequency[i]; cosine and
- * sine are multiplied by `factor`, then rounded once to f32. */
+/* Frequencies of one rotary setting: angle = index * frequency[i], at most 2^50;
+ * cosine and sine are multiplied by `factor`, then rounded once to f32. */
 typedef struct kvc_gen_rope {
   int64_t pairs;
   double factor;

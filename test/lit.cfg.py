@@ -12,7 +12,7 @@ config.name = "kvc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".yaml", ".test"]
 # Inputs are read by tests and are none; unit/ has a configuration of its own.
-config.excludes = ["Inputs", "data"]
+config.excludes = ["Inputs", "bench", "data"]
 config.test_source_root = os.path.dirname(__file__)
 
 config.environment["PATH"] = os.pathsep.join(

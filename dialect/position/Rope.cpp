@@ -16,9 +16,9 @@ namespace kvc::kv {
 LogicalResult
 RopeAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                  FloatAttr theta, int64_t dims, StringRef pairing) {
-  if (!theta.getType().isF64() || !(theta.getValueAsDouble() > 0) ||
+  if (!theta.getType().isF64() || !(theta.getValueAsDouble() >= 1) ||
       !std::isfinite(theta.getValueAsDouble()))
-    return emitError() << "theta is a positive f64, not " << theta;
+    return emitError() << "theta is an f64 of at least 1, not " << theta;
   if (dims < 2 || dims > 65536 || dims % 2 != 0)
     return emitError() << "dims is even and 2 to 65536, not " << dims;
   if (pairing != "half")

@@ -120,14 +120,16 @@ typedef struct kvc_library_table {
   kvc_status (*layer_info)(int32_t layer, kvc_layer_info *out);
 
   /* A cache for one sequence. `options` may be NULL. Refused on a CPU that
-   * lacks what the library was built for. */
+   * lacks what the library was built for. Where it fails, last_error(NULL)
+   * says why if that is the CPU; other reasons are in the status alone. */
   kvc_status (*create)(const kvc_options *options, kvc_cache **out);
   void (*destroy)(kvc_cache *cache); /* NULL is allowed */
 
   /* One token a step: rotate, append, evict, code what is due, attend to all
    * that is stored, this token included. Steps are independent: each has its
    * own status, and the others proceed; the result is the first error, or
-   * KVC_OK. A reader's step comes after its owner's for the same position. */
+   * KVC_OK, and the text of the first error stays with its cache. A reader's
+   * step comes after its owner's for the same position. */
   kvc_status (*decode)(kvc_step *steps, size_t count);
 
   /* The stored tokens of an owner in ascending position: how many; then for
@@ -141,8 +143,8 @@ typedef struct kvc_library_table {
 
   /* Of one layer; a reader's are all zero but seen. */
   kvc_status (*stats)(kvc_cache *cache, int32_t layer, kvc_stats *out);
-  /* The byte plan of one layer for a sequence of `tokens`, without a cache;
-   * padding is 0. */
+  /* The byte plan of one layer for a sequence of `tokens` (0 to 2^40), without
+   * a cache; padding is 0. Refused where create would be for the CPU. */
   kvc_status (*plan)(int32_t layer, int64_t tokens, kvc_bytes *out);
 
   /* The text of the cache's last error, "" after a success. With NULL: of the

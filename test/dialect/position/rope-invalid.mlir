@@ -2,29 +2,29 @@
 
 // What #kv.rope refuses.
 
-// expected-error@below {{theta is a positive f64, not -1.000000e+00}}
+// expected-error@below {{theta is an f64 of at least 1, not -1.000000e+00}}
 #a = #kv.rope<theta = -1.0, dims = 64, pairing = "half">
 
 // -----
 
-// expected-error@below {{theta is a positive f64, not 0.000000e+00}}
-#a = #kv.rope<theta = 0.0, dims = 64, pairing = "half">
+// expected-error@below {{theta is an f64 of at least 1, not 5.000000e-01}}
+#a = #kv.rope<theta = 0.5, dims = 64, pairing = "half">
 
 // -----
 
 // Infinity.
-// expected-error@below {{theta is a positive f64, not 0x7FF0000000000000}}
+// expected-error@below {{theta is an f64 of at least 1, not 0x7FF0000000000000}}
 #a = #kv.rope<theta = 0x7FF0000000000000 : f64, dims = 64, pairing = "half">
 
 // -----
 
 // NaN.
-// expected-error@below {{theta is a positive f64, not 0x7FF8000000000000}}
+// expected-error@below {{theta is an f64 of at least 1, not 0x7FF8000000000000}}
 #a = #kv.rope<theta = 0x7FF8000000000000 : f64, dims = 64, pairing = "half">
 
 // -----
 
-// expected-error@below {{theta is a positive f64, not 1.000000e+00 : f32}}
+// expected-error@below {{theta is an f64 of at least 1, not 1.000000e+00 : f32}}
 #a = #kv.rope<theta = 1.0 : f32, dims = 64, pairing = "half">
 
 // -----
