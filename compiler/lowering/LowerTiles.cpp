@@ -80,6 +80,9 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
       return types.isSignatureLegal(op.getFunctionType()) &&
              types.isLegal(&op.getBody());
     });
+    populateReturnOpTypeConversionPattern(patterns, types);
+    legal.addDynamicallyLegalOp<func::ReturnOp>(
+        [&](func::ReturnOp op) { return types.isLegal(op); });
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          legal);
     if (failed(applyPartialConversion(getOperation(), legal,

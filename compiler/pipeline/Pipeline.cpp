@@ -221,7 +221,8 @@ LogicalResult Compile::generate(llvm::Module &module, bool finished) {
       output,
       [&](llvm::raw_pwrite_stream &os, std::string &error) {
         if (options.stop == Stage::IR) {
-          module.print(os, nullptr);
+          // The order of uses decides the order of code.
+          module.print(os, nullptr, /*ShouldPreserveUseListOrder=*/true);
           return true;
         }
         return target->emit(module, options.stop == Stage::Asm, os, error);
