@@ -28,7 +28,9 @@ SEGMENT = INDEX | {
     "scf.while", "scf.condition", "scf.yield", "do", "^bb0", "}",
     "kv.page", "kv.contract", "kv.mask", "kv.softmax_update", "kv.accumulate",
 }
-CODES = SEGMENT | {"kv.arrange", "kv.fold", "kv.quantize", "kv.decode", "scf.for"}
+CODES = SEGMENT | {
+    "kv.arrange", "kv.fold", "kv.quantize", "kv.decode", "scf.for",
+}
 
 
 def pair(axis, name, a, b, *, model=None, cache=None, layers=("", ""), layer=0,
@@ -89,7 +91,8 @@ PAIRS = [
     # Position: no kernel feels frequencies.
     pair("position", "theta", {"rope": "{theta: 10000.0}"},
          {"rope": "{theta: 500000.0}"}, same=True),
-    pair("position", "rotated dimensions", {"rope": "{theta: 10000.0, dims: 8}"},
+    pair("position", "rotated dimensions",
+         {"rope": "{theta: 10000.0, dims: 8}"},
          {"rope": "{theta: 10000.0, dims: 16}"},
          functions={"append", "attend"}, ops={"func.func", "kv.rotate"}),
     pair("position", "rotated and not", {}, ROPE,
