@@ -64,13 +64,14 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
        {std::pair<StringRef, PrecisionAttrInterface>{"keys", keys},
         {"values", values}})
     if (precision.keepsOriginals() != precision.getBlock(1).has_value())
-      return emitError() << name << " keeps originals just where it has scales, "
+      return emitError() << name
+                         << " keeps originals just where it has scales, "
                          << "unlike " << precision;
   for (auto precision : {keys, values, residual, keySinks, valueSinks})
     if (const unsigned bits = precision.getElementBits();
         bits < 1 || bits > 32 || !llvm::isPowerOf2_32(bits))
-      return emitError() << "codes have 1, 2, 4, 8, 16 or 32 bits, not "
-                         << bits << " as those of " << precision;
+      return emitError() << "codes have 1, 2, 4, 8, 16 or 32 bits, not " << bits
+                         << " as those of " << precision;
   for (Attribute point : score)
     if (!isa<ScoreAttrInterface>(point))
       return emitError() << "score is a list of score points; " << point

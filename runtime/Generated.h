@@ -105,8 +105,9 @@ typedef struct kvc_gen_layer {
   const char *policy;
 } kvc_gen_layer;
 
-/* Frequencies of one rotary setting: angle = index * frequency[i], at most 2^50;
- * cosine and sine are multiplied by `factor`, then rounded once to f32. */
+/* Frequencies of one rotary setting: angle = index * frequency[i], at most
+ * 2^50; cosine and sine are multiplied by `factor`, then rounded once to f32.
+ */
 typedef struct kvc_gen_rope {
   int64_t pairs;
   double factor;

@@ -43,9 +43,9 @@ Value CFunctions::integer(int64_t value) {
 }
 
 Value CFunctions::element(Value array, int64_t index, Type type) {
-  Value place = LLVM::GEPOp::create(builder, loc, pointer, type, array,
-                                    ArrayRef<LLVM::GEPArg>{
-                                        static_cast<int32_t>(index)});
+  Value place =
+      LLVM::GEPOp::create(builder, loc, pointer, type, array,
+                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
   return place;
 }
 
@@ -123,29 +123,28 @@ std::string CFunctions::attend() {
   if (!function)
     return "";
   kv::ShapeAttr shape = step.getShape();
-  auto outer = open("attend", none,
-                    {pointer, i64, pointer, pointer, pointer, pointer});
+  auto outer =
+      open("attend", none, {pointer, i64, pointer, pointer, pointer, pointer});
   SmallVector<Value> arguments{outer.getArgument(0), outer.getArgument(1)};
   passStatic(arguments, outer.getArgument(2),
              {shape.getHeads(), shape.getHeadDim()});
   auto position = step.getPolicy().getPosition();
   for (unsigned rotation = 0; rotation < position.getRotations(); ++rotation) {
-    Value table = LLVM::LoadOp::create(
-        builder, loc, pointer,
-        element(outer.getArgument(3), rotation, pointer));
+    Value table =
+        LLVM::LoadOp::create(builder, loc, pointer,
+                             element(outer.getArgument(3), rotation, pointer));
     passStatic(arguments, table, {2, position.getPairs()});
   }
   passStatic(arguments, outer.getArgument(4),
              {shape.getHeads(), shape.getValueDim()});
   // Who wants no lse has a place for it on the stack.
-  Value scratch =
-      LLVM::AllocaOp::create(builder, loc, pointer, builder.getF32Type(),
-                             integer(shape.getHeads()));
+  Value scratch = LLVM::AllocaOp::create(
+      builder, loc, pointer, builder.getF32Type(), integer(shape.getHeads()));
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-  Value wanted = LLVM::ICmpOp::create(
-      builder, loc, LLVM::ICmpPredicate::ne, outer.getArgument(5), null);
-  Value lse = LLVM::SelectOp::create(builder, loc, wanted,
-                                     outer.getArgument(5), scratch);
+  Value wanted = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                      outer.getArgument(5), null);
+  Value lse = LLVM::SelectOp::create(builder, loc, wanted, outer.getArgument(5),
+                                     scratch);
   passStatic(arguments, lse, {shape.getHeads()});
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
@@ -157,21 +156,21 @@ std::string CFunctions::read() {
   if (!planes[0] || !planes[1])
     return "";
   kv::ShapeAttr shape = step.getShape();
-  auto outer = open("read", none,
-                    {pointer, i64, i64, i64, i64, i64, pointer, pointer});
+  auto outer =
+      open("read", none, {pointer, i64, i64, i64, i64, i64, pointer, pointer});
   for (int plane = 0; plane < 2; ++plane) {
     Value buffer = outer.getArgument(6 + plane);
     Block *some = outer.addBlock(), *next = outer.addBlock();
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    Value wanted = LLVM::ICmpOp::create(builder, loc,
-                                        LLVM::ICmpPredicate::ne, buffer, null);
+    Value wanted = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                        buffer, null);
     LLVM::CondBrOp::create(builder, loc, wanted, some, next);
     builder.setInsertionPointToEnd(some);
     SmallVector<Value> arguments(outer.getArguments().take_front(6));
     const int64_t row = shape.getKvHeads() *
                         (plane == 0 ? shape.getHeadDim() : shape.getValueDim());
-    Value size = LLVM::MulOp::create(builder, loc, outer.getArgument(5),
-                                     integer(row));
+    Value size =
+        LLVM::MulOp::create(builder, loc, outer.getArgument(5), integer(row));
     pass(arguments, buffer, size);
     LLVM::CallOp::create(builder, loc, planes[plane], arguments);
     LLVM::BrOp::create(builder, loc, next);

@@ -30,10 +30,10 @@ std::string headerFor(kv::ModelOp model) {
      << " */\n\n"
      << StringRef(reinterpret_cast<const char *>(kvc_interface_header),
                   kvc_interface_header_size)
-     << "\n#ifndef KVC_LIBRARY_" << upper << "_H\n#define KVC_LIBRARY_"
-     << upper << "_H\n\n#define " << upper << "_LAYERS " << layers.size()
-     << "\n#define " << upper << "_HEADS " << shape.getHeads() << "\n#define "
-     << upper << "_KV_HEADS " << shape.getKvHeads() << "\n#define " << upper
+     << "\n#ifndef KVC_LIBRARY_" << upper << "_H\n#define KVC_LIBRARY_" << upper
+     << "_H\n\n#define " << upper << "_LAYERS " << layers.size() << "\n#define "
+     << upper << "_HEADS " << shape.getHeads() << "\n#define " << upper
+     << "_KV_HEADS " << shape.getKvHeads() << "\n#define " << upper
      << "_HEAD_DIM " << shape.getHeadDim() << "\n#define " << upper
      << "_VALUE_DIM " << shape.getValueDim()
      << "\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"

@@ -157,10 +157,9 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
   SmallVector<Record> streams;
   for (kv::StreamAttr stream : step.getStreamList()) {
     kv::PageLayout layout(stream);
-    const int64_t kind = stream.getKind() == "sink" ? KVC_STREAM_SINK
-                         : stream.getKind() == "code"
-                             ? KVC_STREAM_CODE
-                             : KVC_STREAM_ORIGINAL;
+    const int64_t kind = stream.getKind() == "sink"   ? KVC_STREAM_SINK
+                         : stream.getKind() == "code" ? KVC_STREAM_CODE
+                                                      : KVC_STREAM_ORIGINAL;
     streams.push_back({kind, stream.getOrigin(), layout.layout.getTokens(),
                        4 * layout.pageWords, layout.layout.getPages()});
   }
@@ -208,9 +207,10 @@ Record LibraryWriter::layerRecord(
   auto [number, kernel] = steps.lookup(layer.getStep().value_or(""));
   std::string policy;
   llvm::raw_string_ostream(policy) << layer.getPolicy();
-  return {Member::address(kernel), number, layer.getOwnerNumber(),
-          ropeOf(layer.getPolicy().getPosition()),
-          Member::address(text((layer.getSymName() + "_policy").str(), policy))};
+  return {
+      Member::address(kernel), number, layer.getOwnerNumber(),
+      ropeOf(layer.getPolicy().getPosition()),
+      Member::address(text((layer.getSymName() + "_policy").str(), policy))};
 }
 
 void LibraryWriter::entryPoint(StringRef name, LLVM::LLVMFuncOp table) {
@@ -237,7 +237,8 @@ LogicalResult LibraryWriter::run() {
     if (step.getStreamList().empty())
       return step.emitOpError("has no streams");
     if (step.getStreamList().size() > KVC_MAX_STREAMS)
-      return step.emitOpError("has more than ") << KVC_MAX_STREAMS << " streams";
+      return step.emitOpError("has more than ")
+             << KVC_MAX_STREAMS << " streams";
     const int64_t number = static_cast<int64_t>(steps.size());
     steps[step.getSymName()] = {number, stepRecord(step)};
   }
@@ -251,8 +252,8 @@ LogicalResult LibraryWriter::run() {
   for (auto [number, rope] : llvm::enumerate(ropes))
     ropeRecords.push_back(
         {static_cast<int64_t>(rope.first.size()), Member::of(rope.second),
-         Member::address(numbers(("kvc_frequencies" + Twine(number)).str(),
-                                 rope.first))});
+         Member::address(
+             numbers(("kvc_frequencies" + Twine(number)).str(), rope.first))});
   auto target = module->getAttrOfType<kv::TargetAttr>("kv.target");
   Record record{
       KVC_GENERATED_VERSION,
@@ -272,9 +273,9 @@ LogicalResult LibraryWriter::run() {
       .setLinkage(LLVM::Linkage::External);
 
   builder.setInsertionPointToEnd(module.getBody());
-  auto table = LLVM::LLVMFuncOp::create(
-      builder, loc, "kvc_runtime_table",
-      LLVM::LLVMFunctionType::get(pointer, {}));
+  auto table =
+      LLVM::LLVMFuncOp::create(builder, loc, "kvc_runtime_table",
+                               LLVM::LLVMFunctionType::get(pointer, {}));
   entryPoint((model.getSymName() + "_library").str(), table);
   entryPoint("kvc_library", table);
 

@@ -55,8 +55,7 @@ private:
 
 } // namespace
 
-kv::PrecisionAttrInterface
-Importer::precision(const spec::Precision &plane) {
+kv::PrecisionAttrInterface Importer::precision(const spec::Precision &plane) {
   kv::PrecisionRequest request;
   if (!plane.coded)
     request.type = type(plane.type);
@@ -80,8 +79,7 @@ kv::PrecisionAttrInterface Importer::floats(spec::FloatType kept) {
 kv::ShapeAttr Importer::shape(const spec::Layer &layer) {
   return kv::ShapeAttr::getChecked(
       [&] { return emitError(locate(layer.at)); }, builder.getContext(),
-      layer.heads, layer.kvHeads, layer.headDim, layer.valueDim,
-      type(spec.io));
+      layer.heads, layer.kvHeads, layer.headDim, layer.valueDim, type(spec.io));
 }
 
 kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
@@ -116,8 +114,8 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
     return {};
   }
   return kv::PolicyAttr::getChecked([&] { return emitError(loc); }, context,
-                                    keys, values, residual, keySinks, valueSinks,
-                                    time, where, depth, score);
+                                    keys, values, residual, keySinks,
+                                    valueSinks, time, where, depth, score);
 }
 
 void Importer::addBody(kv::LayerOp op) {
@@ -173,8 +171,8 @@ OwningOpRef<ModuleOp> Importer::run() {
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
   auto model = kv::ModelOp::create(
-      builder, loc, builder.getStringAttr(spec.name), TypeAttr::get(type(spec.io)),
-      builder.getStringAttr(spec.canonical));
+      builder, loc, builder.getStringAttr(spec.name),
+      TypeAttr::get(type(spec.io)), builder.getStringAttr(spec.canonical));
   builder.createBlock(&model.getBody());
   for (auto [number, layer] : llvm::enumerate(spec.layers))
     if (failed(addLayer(static_cast<int64_t>(number), layer)))
@@ -184,8 +182,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   return module;
 }
 
-OwningOpRef<ModuleOp> importSpec(MLIRContext &context,
-                                 const spec::Spec &spec) {
+OwningOpRef<ModuleOp> importSpec(MLIRContext &context, const spec::Spec &spec) {
   return Importer(context, spec).run();
 }
 

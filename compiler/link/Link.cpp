@@ -20,18 +20,15 @@ bool linkShared(llvm::StringRef object, llvm::StringRef output,
   // lld keeps its state in globals.
   static std::mutex linker;
   std::lock_guard<std::mutex> lock(linker);
-  const std::string from = object.str(), to = output.str(),
-                    name = soname.str();
+  const std::string from = object.str(), to = output.str(), name = soname.str();
   std::vector<const char *> arguments{
-      "ld.lld",      "-shared",           from.c_str(),
-      "-o",          to.c_str(),          "-soname",
-      name.c_str(),  "--hash-style=gnu",  "--build-id",
-      "--gc-sections", "-z",              "relro",
-      "-z",          "now",               "-z",
-      "noexecstack"};
+      "ld.lld",     "-shared",       from.c_str(), "-o",
+      to.c_str(),   "-soname",       name.c_str(), "--hash-style=gnu",
+      "--build-id", "--gc-sections", "-z",         "relro",
+      "-z",         "now",           "-z",         "noexecstack"};
   llvm::raw_string_ostream os(error);
-  lld::Result result = lld::lldMain(arguments, os, os,
-                                    {{lld::Gnu, &lld::elf::link}});
+  lld::Result result =
+      lld::lldMain(arguments, os, os, {{lld::Gnu, &lld::elf::link}});
   return result.retCode == 0;
 }
 

@@ -7,8 +7,7 @@
 #ifndef KVC_COMPILER_LOWERING_LANES_H
 #define KVC_COMPILER_LOWERING_LANES_H
 
-#include "dialect/KVLayout.h"
-#include "dialect/KVTypes.h"
+#include "dialect/KVInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -61,8 +60,8 @@ struct Lanes {
   // Vectors.
   Type f32();
   Type i32();
-  Value number(double value);          ///< all lanes
-  Value broadcast(Value scalar);       ///< all lanes
+  Value number(double value);    ///< all lanes
+  Value broadcast(Value scalar); ///< all lanes
   Value load(Value tile, Value row, Value column);
   void store(Value vector, Value tile, Value row, Value column);
   Value loadScalar(Value tile, Value row, Value column);
@@ -90,62 +89,8 @@ struct Lanes {
   Value allocate(Type memref);
 
 private:
-  Value reduce(Value vector,
-               llvm::function_ref<Value(Value, Value)> combine);
+  Value reduce(Value vector, llvm::function_ref<Value(Value, Value)> combine);
   Value constantLike(double value, Value like);
-};
-
-/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so that
-/// code * scale + zero = (code - c) * scale + r; see kv.fold.
-struct CenteredPair {
-  Value scale, center, rest;
-};
-
-/// Where one code lies.
-struct CodePlace {
-  Value address; ///< of its word
-  Value shift;   ///< i32, its lowest bit in the word; null: the whole word
-};
-
-/// One head's record in a page: the addresses that #kv.layout describes.
-struct Record {
-  /// `page` is the memref of words of a page of `type`.
-  Record(Lanes &lanes, Value page, kv::PageType type, Value head);
-
-  Lanes &at;
-  Value page;
-  kv::PageLayout layout;
-  Value base; ///< first word of the record
-
-  /// Where in its page a token lies.
-  Value offsetOf(Value token);
-  /// Address of word `word` of lane 0 of vector `vector`.
-  Value codeAddress(Value vector, Value word);
-  /// Words between one word of a vector and its next one.
-  int64_t wordStride() const { return layout.vectors() * layout.lanes(); }
-  /// Address of the first word of `block` (of `vectors` vectors).
-  Value blockAddress(Value block);
-  /// Address of the pair of the block of scales of (token offset, channel).
-  Value pairAddress(Value offset, Value pairChannel);
-
-  /// Where the code of (token offset, channel) lies.
-  CodePlace placeOf(Value offset, Value channel);
-  /// The bits of a code, as shift for the slot of a packed index; null where
-  /// a word holds one code.
-  Value slotShift(Value packed);
-  /// Put a code into its word and leave the others; with `mask`, words of all
-  /// lanes, and only where it holds.
-  void putCode(Value code, CodePlace place, Value mask);
-
-  Value loadWords(Value address);
-  void storeWords(Value words, Value address);
-  Value loadWord(Value address);
-  void storeWord(Value word, Value address);
-
-  /// The pairs at `address`: of as many lanes (`vector`), or one.
-  kv::ScaleZero loadPair(Value address, bool vector);
-  CenteredPair loadCentered(Value address, bool vector);
-  void storePair(const kv::BuiltPair &pair, Value address, Value mask);
 };
 
 } // namespace kvc

@@ -25,8 +25,8 @@ namespace {
 struct Contraction {
   Lanes &at;
   Record &record;
-  Value operand;  ///< tile
-  Value block;    ///< which block of vectors
+  Value operand; ///< tile
+  Value block;   ///< which block of vectors
   /// The operand's row for each head in lockstep.
   SmallVector<Value> rows;
   /// The operand's column of slot 0 of word `from`.
@@ -43,14 +43,13 @@ struct Contraction {
     Value first = record.blockAddress(block);
     return at.loop(from, to, zeros, [&](Value word, ValueRange carried) {
       SmallVector<Value> sums(carried);
-      Value address =
-          at.add(first, at.multiply(word, record.wordStride()));
+      Value address = at.add(first, at.multiply(word, record.wordStride()));
       Value place = at.add(column, at.multiply(at.subtract(word, from),
                                                record.layout.codesPerWord));
       SmallVector<Value> words;
       for (int64_t vector = 0; vector < vectors; ++vector)
-        words.push_back(record.loadWords(
-            at.add(address, vector * record.layout.lanes())));
+        words.push_back(
+            record.loadWords(at.add(address, vector * record.layout.lanes())));
       for (int64_t slot = 0; slot < record.layout.codesPerWord; ++slot)
         addSlot(slot, words, at.add(place, slot), sums);
       return sums;
@@ -106,26 +105,25 @@ struct LowerContract : TilePattern<kv::ContractOp> {
                   adaptor.getHead());
     const int64_t width = record.wordStride(); // tokens of a block
     Value tile = at.allocate(types().convertTile(op.getResult().getType()));
-    Value base = at.subtract(record.offsetOf(adaptor.getToken()),
-                             adaptor.getLead());
+    Value base =
+        at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
     Value first = at.divide(base, width);
     Value blocks = at.divideUp(adaptor.getCount(), width);
     at.loop(at.index(0), blocks, {}, [&](Value number, ValueRange) {
       Value block = at.add(first, number);
-      forLockstep(op.getOperand().getType().getRows(),
-                  op.getSchedule().value_or(kv::ScheduleAttr()),
-                  [&](int64_t head, int64_t heads) {
-                    auto dots = dotProducts(op, adaptor, at, record, block,
-                                            head, heads);
-                    for (auto [i, dot] : llvm::enumerate(dots)) {
-                      const int64_t vector = i % record.layout.vectors();
-                      Value column = at.add(at.multiply(number, width),
-                                            vector * lanes);
-                      at.store(dot, tile,
-                               at.index(head + i / record.layout.vectors()),
-                               column);
-                    }
-                  });
+      forLockstep(
+          op.getOperand().getType().getRows(),
+          op.getSchedule().value_or(kv::ScheduleAttr()),
+          [&](int64_t head, int64_t heads) {
+            auto dots =
+                dotProducts(op, adaptor, at, record, block, head, heads);
+            for (auto [i, dot] : llvm::enumerate(dots)) {
+              const int64_t vector = i % record.layout.vectors();
+              Value column = at.add(at.multiply(number, width), vector * lanes);
+              at.store(dot, tile, at.index(head + i / record.layout.vectors()),
+                       column);
+            }
+          });
       return SmallVector<Value>{};
     });
     rewriter.replaceOp(op, tile);
@@ -147,8 +145,7 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     }
     const int64_t vectors = record.layout.vectors();
     if (*op.getScales() != "result") {
-      auto sums =
-          contraction.build(at.index(0), at.index(record.layout.words));
+      auto sums = contraction.build(at.index(0), at.index(record.layout.words));
       if (adaptor.getSums())
         for (auto [i, sum] : llvm::enumerate(sums)) {
           Value zero = at.loadScalar(adaptor.getSums(),
@@ -171,8 +168,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
           SmallVector<CenteredPair> pairs;
           contraction.laneCenters.clear();
           for (int64_t vector = 0; vector < vectors; ++vector) {
-            Value address = record.pairAddress(
-                at.add(token, vector * lanes), channelBlock);
+            Value address =
+                record.pairAddress(at.add(token, vector * lanes), channelBlock);
             pairs.push_back(record.loadCentered(address, /*vector=*/true));
             contraction.laneCenters.push_back(pairs.back().center);
           }
@@ -181,12 +178,12 @@ struct LowerContract : TilePattern<kv::ContractOp> {
           for (int64_t vector = 0; vector < vectors; ++vector)
             for (int64_t h = 0; h < heads; ++h) {
               Value &sum = sums[h * vectors + vector];
-              sum = at.fma(parts[h * vectors + vector], pairs[vector].scale,
-                           sum);
+              sum =
+                  at.fma(parts[h * vectors + vector], pairs[vector].scale, sum);
               if (!adaptor.getSums())
                 continue;
-              Value total = at.loadScalar(adaptor.getSums(),
-                                          at.index(head + h), channelBlock);
+              Value total = at.loadScalar(adaptor.getSums(), at.index(head + h),
+                                          channelBlock);
               sum = at.fma(at.broadcast(total), pairs[vector].rest, sum);
             }
           return sums;
@@ -255,10 +252,10 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     SmallVector<CenteredPair> pairs;
     for (int64_t vector = 0; vector < vectors; ++vector) {
       Value number = at.add(at.multiply(block, vectors), vector);
-      channels.push_back(at.add(
-          at.multiply(channelBlock, layout.layout.getBlock()),
-          at.multiply(at.remainder(number, layout.blockColumns / lanes),
-                      lanes)));
+      channels.push_back(
+          at.add(at.multiply(channelBlock, layout.layout.getBlock()),
+                 at.multiply(at.remainder(number, layout.blockColumns / lanes),
+                             lanes)));
       if (*op.getScales() != "result")
         continue;
       pairs.push_back(
@@ -285,8 +282,7 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
         Value factor;
         if (adaptor.getRescale())
           factor = at.broadcast(at.loadScalar(adaptor.getRescale(),
-                                              at.index(head + h),
-                                              at.index(0)));
+                                              at.index(head + h), at.index(0)));
         addTo(at, adaptor.getState(), head + h, layout, channelBlock,
               channels[vector], factor, sum);
       }
@@ -323,8 +319,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
       return;
     }
     Value begin = at.multiply(channelBlock, layout.layout.getBlock());
-    Value end = at.least(at.add(begin, layout.layout.getBlock()),
-                         at.index(dim));
+    Value end =
+        at.least(at.add(begin, layout.layout.getBlock()), at.index(dim));
     Value mask = at.between(at.index(0), at.subtract(end, channel));
     Value old = vector::MaskedLoadOp::create(
         at.builder, at.loc, cast<VectorType>(at.f32()), state,

@@ -26,19 +26,20 @@ struct LowerDecode : TilePattern<kv::DecodeOp> {
     // Row of (head, token) in [heads, rows, dim].
     Value first = at.add(at.multiply(adaptor.getHead(), adaptor.getRows()),
                          adaptor.getRow());
-    at.loop(adaptor.getFrom(), adaptor.getTo(), {}, [&](Value token,
-                                                        ValueRange) {
-      Value row = at.add(first, at.subtract(token, adaptor.getFrom()));
-      Value offset = record.offsetOf(token);
-      at.loop(at.index(0), at.index(dim), {}, [&](Value channel, ValueRange) {
-        Value x = decode(at, record, offset, channel);
-        memref::StoreOp::create(rewriter, op.getLoc(), x, adaptor.getBuffer(),
-                                ValueRange{at.add(at.multiply(row, dim),
-                                                  channel)});
-        return SmallVector<Value>{};
-      });
-      return SmallVector<Value>{};
-    });
+    at.loop(adaptor.getFrom(), adaptor.getTo(), {},
+            [&](Value token, ValueRange) {
+              Value row = at.add(first, at.subtract(token, adaptor.getFrom()));
+              Value offset = record.offsetOf(token);
+              at.loop(at.index(0), at.index(dim), {},
+                      [&](Value channel, ValueRange) {
+                        Value x = decode(at, record, offset, channel);
+                        memref::StoreOp::create(
+                            rewriter, op.getLoc(), x, adaptor.getBuffer(),
+                            ValueRange{at.add(at.multiply(row, dim), channel)});
+                        return SmallVector<Value>{};
+                      });
+              return SmallVector<Value>{};
+            });
     rewriter.eraseOp(op);
     return success();
   }

@@ -53,8 +53,7 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
       rewriter.replaceOp(op, {adaptor.getTile(), Value()});
       return success();
     }
-    Value operand =
-        at.allocate(types().convertTile(op.getOperand().getType()));
+    Value operand = at.allocate(types().convertTile(op.getOperand().getType()));
     Value sums;
     if (op.getSums())
       sums = at.allocate(types().convertTile(op.getSums().getType()));
@@ -133,21 +132,22 @@ struct LowerFold : TilePattern<kv::FoldOp> {
         layout.block->channels == 1 && layout.layout.getBlock() == dim;
     const int64_t whole = vectors ? dim / lanes * lanes : 0;
     SmallVector<Value> none(heads, at.number(0.0));
-    auto totals = at.loop(
-        at.index(0), at.index(whole), lanes, none,
-        [&](Value channel, ValueRange carried) {
-          CenteredPair pair = record.loadCentered(place(channel), true);
-          if (centers)
-            at.store(pair.center, centers, at.index(0), channel);
-          SmallVector<Value> next(carried);
-          for (int64_t head = 0; head < heads; ++head) {
-            Value q = at.load(adaptor.getTile(), at.index(head), channel);
-            at.store(at.multiplyF(q, pair.scale), operand, at.index(head),
-                     channel);
-            next[head] = at.fma(q, pair.rest, next[head]);
-          }
-          return next;
-        });
+    auto totals =
+        at.loop(at.index(0), at.index(whole), lanes, none,
+                [&](Value channel, ValueRange carried) {
+                  CenteredPair pair = record.loadCentered(place(channel), true);
+                  if (centers)
+                    at.store(pair.center, centers, at.index(0), channel);
+                  SmallVector<Value> next(carried);
+                  for (int64_t head = 0; head < heads; ++head) {
+                    Value q =
+                        at.load(adaptor.getTile(), at.index(head), channel);
+                    at.store(at.multiplyF(q, pair.scale), operand,
+                             at.index(head), channel);
+                    next[head] = at.fma(q, pair.rest, next[head]);
+                  }
+                  return next;
+                });
     for (Value &total : totals)
       total = at.sum(total);
     if (layout.columns != whole)
@@ -167,8 +167,8 @@ struct LowerFold : TilePattern<kv::FoldOp> {
           SmallVector<Value> next(carried);
           for (int64_t head = 0; head < heads; ++head) {
             Value q = at.loadScalar(adaptor.getTile(), at.index(head), channel);
-            at.storeScalar(at.multiplyF(q, pair.scale), operand,
-                           at.index(head), column);
+            at.storeScalar(at.multiplyF(q, pair.scale), operand, at.index(head),
+                           column);
             next[head] = at.addF(next[head], at.multiplyF(q, pair.rest));
           }
           return next;
@@ -195,18 +195,17 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   /// centers[b][token].
   static void foldWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
                           Record &record, Value operand, Value sums,
-                        Value centers) {
+                          Value centers) {
     const int64_t blocks = record.layout.channelBlocks();
     const int64_t heads = op.getTile().getType().getRows();
-    Value base = at.subtract(record.offsetOf(adaptor.getToken()),
-                             adaptor.getLead());
+    Value base =
+        at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
     at.loop(at.index(0), at.index(blocks), {}, [&](Value block, ValueRange) {
       SmallVector<Value> none(heads, at.number(0.0));
       auto totals = at.loop(
           at.index(0), adaptor.getCount(), at.lanes, none,
           [&](Value column, ValueRange carried) {
-            Value address =
-                record.pairAddress(at.add(base, column), block);
+            Value address = record.pairAddress(at.add(base, column), block);
             CenteredPair pair = record.loadCentered(address, true);
             if (centers)
               at.store(pair.center, centers, block, column);

@@ -50,8 +50,8 @@ struct LowerPage : TilePattern<kv::PageOp> {
         op.getContext(), {pointer, pointer, i64, array, array});
     Value descriptor = LLVM::PoisonOp::create(rewriter, loc, type);
     auto put = [&](Value value, ArrayRef<int64_t> place) {
-      descriptor = LLVM::InsertValueOp::create(rewriter, loc, descriptor,
-                                               value, place);
+      descriptor =
+          LLVM::InsertValueOp::create(rewriter, loc, descriptor, value, place);
     };
     put(page, {0});
     put(page, {1});

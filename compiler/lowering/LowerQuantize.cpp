@@ -76,46 +76,44 @@ Value Quantizer::laneMask(const Unit &unit, Value vector) {
     return at.between(at.subtract(from, start), at.subtract(to, start));
   // Channels: those of this block, counted from its first vector.
   Value first = at.multiply(
-      at.multiply(unit.channelBlock, layout.blockColumns / at.lanes),
-      at.lanes);
+      at.multiply(unit.channelBlock, layout.blockColumns / at.lanes), at.lanes);
   Value begin = at.multiply(unit.channelBlock, layout.layout.getBlock());
-  Value channels = at.least(
-      at.subtract(at.index(layout.layout.getChannels()), begin),
-      at.index(layout.layout.getBlock()));
+  Value channels =
+      at.least(at.subtract(at.index(layout.layout.getChannels()), begin),
+               at.index(layout.layout.getBlock()));
   return at.between(at.index(0),
                     at.subtract(channels, at.subtract(start, first)));
 }
 
 Value Quantizer::load(const Unit &unit, Value vector, Value packed) {
-  Value word =
-      tokensOnLanes ? columnOf(at, originals, unit, packed) : packed;
+  Value word = tokensOnLanes ? columnOf(at, originals, unit, packed) : packed;
   Value bits = originals.loadWords(originals.codeAddress(
       vector, at.divide(word, originals.layout.codesPerWord)));
   if (Value shift = originals.slotShift(word))
-    bits = arith::ShRUIOp::create(at.builder, at.loc, bits,
-                                  at.broadcast(shift));
-  return originals.layout.stream.getEncoding().buildDecode(
-      at.builder, at.loc, bits, /*slot=*/0);
+    bits =
+        arith::ShRUIOp::create(at.builder, at.loc, bits, at.broadcast(shift));
+  return originals.layout.stream.getEncoding().buildDecode(at.builder, at.loc,
+                                                           bits, /*slot=*/0);
 }
 
 /// Of the unit: vectors where pairs lie side by side, else scalars.
 SmallVector<Value> Quantizer::leastAndGreatest(const Unit &unit) {
   constexpr double Infinity = std::numeric_limits<double>::infinity();
   SmallVector<Value> none{at.number(Infinity), at.number(-Infinity)};
-  auto found = at.loop(
-      unit.firstVector, unit.lastVector, none,
-      [&](Value vector, ValueRange carried) {
-        Value mask = laneMask(unit, vector);
-        return at.loop(unit.firstPacked, unit.lastPacked, carried,
-                       [&](Value packed, ValueRange carried) {
-                         Value x = load(unit, vector, packed);
-                         Value low = at.select(mask, x, none[0]);
-                         Value high = at.select(mask, x, none[1]);
-                         return SmallVector<Value>{
-                             at.leastF(carried[0], low),
-                             at.greatestF(carried[1], high)};
-                       });
-      });
+  auto found =
+      at.loop(unit.firstVector, unit.lastVector, none,
+              [&](Value vector, ValueRange carried) {
+                Value mask = laneMask(unit, vector);
+                return at.loop(unit.firstPacked, unit.lastPacked, carried,
+                               [&](Value packed, ValueRange carried) {
+                                 Value x = load(unit, vector, packed);
+                                 Value low = at.select(mask, x, none[0]);
+                                 Value high = at.select(mask, x, none[1]);
+                                 return SmallVector<Value>{
+                                     at.leastF(carried[0], low),
+                                     at.greatestF(carried[1], high)};
+                               });
+              });
   if (!unit.lanewise)
     return {at.leastOf(found[0]), at.greatestOf(found[1])};
   // Lanes beyond the unit: any number will do, so that none is infinite.
@@ -125,20 +123,20 @@ SmallVector<Value> Quantizer::leastAndGreatest(const Unit &unit) {
 }
 
 void Quantizer::encode(const Unit &unit, kv::ScaleZero pair) {
-  at.loop(unit.firstVector, unit.lastVector, {}, [&](Value vector,
-                                                     ValueRange) {
+  at.loop(unit.firstVector, unit.lastVector, {}, [&](Value vector, ValueRange) {
     Value mask = laneMask(unit, vector);
-    at.loop(unit.firstPacked, unit.lastPacked, {}, [&](Value packed,
-                                                       ValueRange) {
-      Value x = load(unit, vector, packed);
-      Value code = layout.stream.getEncoding().buildEncode(
-          at.builder, at.loc, x, pair, nullptr);
-      Value slot = tokensOnLanes ? columnOf(at, codes, unit, packed) : packed;
-      Value address =
-          codes.codeAddress(vector, at.divide(slot, layout.codesPerWord));
-      codes.putCode(code, {address, codes.slotShift(slot)}, mask);
-      return SmallVector<Value>{};
-    });
+    at.loop(
+        unit.firstPacked, unit.lastPacked, {}, [&](Value packed, ValueRange) {
+          Value x = load(unit, vector, packed);
+          Value code = layout.stream.getEncoding().buildEncode(
+              at.builder, at.loc, x, pair, nullptr);
+          Value slot =
+              tokensOnLanes ? columnOf(at, codes, unit, packed) : packed;
+          Value address =
+              codes.codeAddress(vector, at.divide(slot, layout.codesPerWord));
+          codes.putCode(code, {address, codes.slotShift(slot)}, mask);
+          return SmallVector<Value>{};
+        });
     return SmallVector<Value>{};
   });
 }
@@ -206,8 +204,8 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
                      one.firstPacked = channel;
                      one.lastPacked =
                          at.least(at.add(channel, block.channels), channels);
-                     Value pair = at.divide(at.add(begin, channel),
-                                            block.channels);
+                     Value pair =
+                         at.divide(at.add(begin, channel), block.channels);
                      one.pairAddress = codes.pairAddress(from, pair);
                      return codeUnit(one, counted);
                    });
@@ -215,8 +213,7 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
 
   const int64_t vectors = layout.blockColumns / at.lanes;
   unit.firstVector = at.multiply(channelBlock, vectors);
-  unit.lastVector =
-      at.add(unit.firstVector, at.divideUp(channels, at.lanes));
+  unit.lastVector = at.add(unit.firstVector, at.divideUp(channels, at.lanes));
   if (pairPerToken) {
     // A pair for each token and block of channels.
     unit.lanewise = false;
@@ -237,18 +234,17 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
   }
   // A pair for each channel: a vector of channels after another.
   unit.lanewise = true;
-  return at.loop(
-      unit.firstVector, unit.lastVector, counted,
-      [&](Value vector, ValueRange counted) {
-        Unit one = unit;
-        one.firstVector = vector;
-        one.lastVector = at.add(vector, 1);
-        Value channel = at.add(
-            begin, at.multiply(at.subtract(vector, unit.firstVector),
-                               at.lanes));
-        one.pairAddress = codes.pairAddress(from, channel);
-        return codeUnit(one, counted);
-      });
+  return at.loop(unit.firstVector, unit.lastVector, counted,
+                 [&](Value vector, ValueRange counted) {
+                   Unit one = unit;
+                   one.firstVector = vector;
+                   one.lastVector = at.add(vector, 1);
+                   Value channel = at.add(
+                       begin, at.multiply(at.subtract(vector, unit.firstVector),
+                                          at.lanes));
+                   one.pairAddress = codes.pairAddress(from, channel);
+                   return codeUnit(one, counted);
+                 });
 }
 
 Value Quantizer::run() {
@@ -272,8 +268,7 @@ struct LowerQuantize : TilePattern<kv::QuantizeOp> {
     Record codes(at, adaptor.getCodes(), op.getCodes().getType(),
                  adaptor.getHead());
     Value from = codes.offsetOf(adaptor.getFrom());
-    Value to = at.add(
-        from, at.subtract(adaptor.getTo(), adaptor.getFrom()));
+    Value to = at.add(from, at.subtract(adaptor.getTo(), adaptor.getFrom()));
     rewriter.replaceOp(op, Quantizer(at, originals, codes, from, to).run());
     return success();
   }

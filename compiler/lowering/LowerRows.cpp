@@ -101,11 +101,10 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
     kv::TileType type = op.getTile().getType();
     Value tile = at.allocate(types().convertTile(type));
     // Columns that no pair has stay.
-    forVectors(at, type.getRows(), type.getColumns(),
-               [&](Value row, Value column) {
-                 at.store(at.load(adaptor.getTile(), row, column), tile, row,
-                          column);
-               });
+    forVectors(
+        at, type.getRows(), type.getColumns(), [&](Value row, Value column) {
+          at.store(at.load(adaptor.getTile(), row, column), tile, row, column);
+        });
     const int64_t pairs = position.getPairs();
     if (auto stride = strideOf(position)) {
       at.loop(at.index(0), at.index(type.getRows()), {},

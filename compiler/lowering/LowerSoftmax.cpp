@@ -78,8 +78,8 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), lanes);
     kv::TileType type = op.getTile().getType();
-    Value tile = ownTile(at, op.getTile(), adaptor.getTile(),
-                         types().convertTile(type));
+    Value tile =
+        ownTile(at, op.getTile(), adaptor.getTile(), types().convertTile(type));
     auto point = cast<kv::ScoreAttrInterface>(op.getScore());
     SmallVector<int32_t> numbers;
     for (int64_t lane = 0; lane < lanes; ++lane)
@@ -89,22 +89,23 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
         DenseElementsAttr::get(cast<VectorType>(at.i32()),
                                ArrayRef<int32_t>(numbers)));
     Value base = at.subtract(adaptor.getToken(), adaptor.getLead());
-    at.loop(at.index(0), at.index(type.getRows()), {}, [&](Value row,
-                                                           ValueRange) {
-      at.loop(at.index(0), adaptor.getCount(), lanes, {},
-              [&](Value column, ValueRange) {
-                Value first = at.subtract(adaptor.getIndex(),
-                                          at.add(base, column));
-                Value distance = arith::SubIOp::create(
-                    rewriter, op.getLoc(), at.broadcast(at.word(first)), lane);
-                Value logit = point.buildLogit(
-                    rewriter, op.getLoc(), at.load(tile, row, column),
-                    at.add(adaptor.getHead(), row), distance);
-                at.store(logit, tile, row, column);
-                return SmallVector<Value>{};
-              });
-      return SmallVector<Value>{};
-    });
+    at.loop(
+        at.index(0), at.index(type.getRows()), {}, [&](Value row, ValueRange) {
+          at.loop(at.index(0), adaptor.getCount(), lanes, {},
+                  [&](Value column, ValueRange) {
+                    Value first =
+                        at.subtract(adaptor.getIndex(), at.add(base, column));
+                    Value distance = arith::SubIOp::create(
+                        rewriter, op.getLoc(), at.broadcast(at.word(first)),
+                        lane);
+                    Value logit = point.buildLogit(
+                        rewriter, op.getLoc(), at.load(tile, row, column),
+                        at.add(adaptor.getHead(), row), distance);
+                    at.store(logit, tile, row, column);
+                    return SmallVector<Value>{};
+                  });
+          return SmallVector<Value>{};
+        });
     rewriter.replaceOp(op, tile);
     return success();
   }
@@ -161,30 +162,31 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
   static void updateRow(Lanes &at, Value tile, Value state, Value alpha,
                         Value row, Value columns) {
     Value zero = at.index(0);
-    auto most = at.loop(
-        zero, columns, at.lanes, at.number(-Infinity),
-        [&](Value column, ValueRange carried) {
-          Value x = at.load(tile, row, column);
-          return SmallVector<Value>{at.greatestF(carried[0], x)};
-        });
+    auto most =
+        at.loop(zero, columns, at.lanes, at.number(-Infinity),
+                [&](Value column, ValueRange carried) {
+                  Value x = at.load(tile, row, column);
+                  return SmallVector<Value>{at.greatestF(carried[0], x)};
+                });
     Value greatest = at.index(StateRows::Greatest);
     Value old = at.loadScalar(state, greatest, row);
     Value next = at.greatestF(old, at.greatestOf(most[0]));
     at.storeScalar(next, state, greatest, row);
-    Value factor = at.exp(at.broadcast(
-        arith::SubFOp::create(at.builder, at.loc, old, next)));
+    Value factor = at.exp(
+        at.broadcast(arith::SubFOp::create(at.builder, at.loc, old, next)));
     factor = vector::ExtractOp::create(at.builder, at.loc, factor, 0);
     at.storeScalar(factor, alpha, row, zero);
 
     Value all = at.broadcast(next);
-    auto sums = at.loop(
-        zero, columns, at.lanes, at.number(0.0),
-        [&](Value column, ValueRange carried) {
-          Value x = at.load(tile, row, column);
-          Value w = at.exp(arith::SubFOp::create(at.builder, at.loc, x, all));
-          at.store(w, tile, row, column);
-          return SmallVector<Value>{at.addF(carried[0], w)};
-        });
+    auto sums =
+        at.loop(zero, columns, at.lanes, at.number(0.0),
+                [&](Value column, ValueRange carried) {
+                  Value x = at.load(tile, row, column);
+                  Value w =
+                      at.exp(arith::SubFOp::create(at.builder, at.loc, x, all));
+                  at.store(w, tile, row, column);
+                  return SmallVector<Value>{at.addF(carried[0], w)};
+                });
     Value sum = at.index(StateRows::Sum);
     Value before = at.multiplyF(at.loadScalar(state, sum, row), factor);
     at.storeScalar(at.addF(before, at.sum(sums[0])), state, sum, row);
@@ -226,13 +228,12 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
     };
     at.loop(at.index(0), at.index(type.getRows()), {},
             [&](Value head, ValueRange) {
-              Value sum =
-                  at.loadScalar(state, at.index(StateRows::Sum), head);
+              Value sum = at.loadScalar(state, at.index(StateRows::Sum), head);
               Value most =
                   at.loadScalar(state, at.index(StateRows::Greatest), head);
               Value some = arith::CmpFOp::create(rewriter, op.getLoc(),
-                                                 arith::CmpFPredicate::OGT,
-                                                 sum, number(0.0));
+                                                 arith::CmpFPredicate::OGT, sum,
+                                                 number(0.0));
               Value divisor = at.select(some, sum, number(1.0));
               Value row = at.add(adaptor.getRow(), head);
               divideRow(at, state, at.add(head, StateRows::Accumulator),

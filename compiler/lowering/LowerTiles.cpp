@@ -28,7 +28,8 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context, int64_t lanes)
     return MemRefType::get({kv::PageLayout(type.getStream()).pageWords},
                            IntegerType::get(type.getContext(), 32));
   });
-  addConversion([this](kv::TileType type) -> Type { return convertTile(type); });
+  addConversion(
+      [this](kv::TileType type) -> Type { return convertTile(type); });
   addConversion(
       [this](kv::StateType type) -> Type { return convertState(type); });
 }
@@ -85,8 +86,8 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
         [&](func::ReturnOp op) { return types.isLegal(op); });
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          legal);
-    if (failed(applyPartialConversion(getOperation(), legal,
-                                      std::move(patterns))))
+    if (failed(
+            applyPartialConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();
   }
 };

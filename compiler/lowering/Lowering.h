@@ -7,7 +7,7 @@
 #ifndef KVC_COMPILER_LOWERING_LOWERING_H
 #define KVC_COMPILER_LOWERING_LOWERING_H
 
-#include "compiler/lowering/Lanes.h"
+#include "compiler/lowering/Record.h"
 #include "dialect/KVOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -56,8 +56,7 @@ void populateDecodePatterns(const TileTypeConverter &,
                             mlir::RewritePatternSet &);
 
 /// A pattern that knows the lanes.
-template <typename Op>
-struct TilePattern : mlir::OpConversionPattern<Op> {
+template <typename Op> struct TilePattern : mlir::OpConversionPattern<Op> {
   TilePattern(const TileTypeConverter &converter, mlir::MLIRContext *context)
       : mlir::OpConversionPattern<Op>(converter, context),
         lanes(converter.lanes) {}

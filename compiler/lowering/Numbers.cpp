@@ -54,8 +54,7 @@ Value Lanes::log(Value x) {
   };
   Value bits = arith::BitcastOp::create(builder, loc, i32, x);
   // Counting from sqrt(1/2) puts m into its range.
-  Value above =
-      arith::SubIOp::create(builder, loc, bits, integer(0x3f3504f3));
+  Value above = arith::SubIOp::create(builder, loc, bits, integer(0x3f3504f3));
   Value n = arith::ShRSIOp::create(builder, loc, above, integer(23));
   Value exponent = arith::ShLIOp::create(builder, loc, n, integer(23));
   Value mantissa = arith::SubIOp::create(builder, loc, bits, exponent);

@@ -19,8 +19,8 @@ namespace kvc {
 static bool makeTemporary(llvm::StringRef path, llvm::SmallString<128> &name,
                           std::string &error) {
   int descriptor;
-  if (auto code = llvm::sys::fs::createUniqueFile(path + ".%%%%%%", descriptor,
-                                                  name)) {
+  if (auto code =
+          llvm::sys::fs::createUniqueFile(path + ".%%%%%%", descriptor, name)) {
     error = (path + ": " + code.message()).str();
     return false;
   }
@@ -36,8 +36,7 @@ static bool rename(llvm::StringRef from, llvm::StringRef to,
   return !code;
 }
 
-bool writeBinary(llvm::StringRef path, BinaryWriter write,
-                 std::string &error) {
+bool writeBinary(llvm::StringRef path, BinaryWriter write, std::string &error) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   if (!write(os, error))

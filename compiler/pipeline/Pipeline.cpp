@@ -31,10 +31,10 @@ namespace kvc {
 //===----------------------------------------------------------------------===//
 
 static constexpr std::pair<Stage, StringLiteral> StageNames[] = {
-    {Stage::KV, "kv"},         {Stage::Steps, "steps"},
-    {Stage::Tiles, "tiles"},   {Stage::Loops, "loops"},
-    {Stage::LLVM, "llvm"},     {Stage::IR, "ir"},
-    {Stage::Asm, "asm"},       {Stage::Object, "object"},
+    {Stage::KV, "kv"},           {Stage::Steps, "steps"},
+    {Stage::Tiles, "tiles"},     {Stage::Loops, "loops"},
+    {Stage::LLVM, "llvm"},       {Stage::IR, "ir"},
+    {Stage::Asm, "asm"},         {Stage::Object, "object"},
     {Stage::Library, "library"}, {Stage::Header, "header"}};
 
 std::optional<Stage> parseStage(StringRef name) {
@@ -154,9 +154,7 @@ struct Compile {
   const Target *target = nullptr;
   std::string header = {}; ///< of the library; "" where there is no model left
 
-  InFlightDiagnostic error() {
-    return emitError(UnknownLoc::get(&context));
-  }
+  InFlightDiagnostic error() { return emitError(UnknownLoc::get(&context)); }
   LogicalResult findTarget(StringRef name);
   LogicalResult lower(ModuleOp module);
   LogicalResult writeText(ModuleOp module);
@@ -242,8 +240,8 @@ LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
     compile.header = headerFor(*module.getOps<kv::ModelOp>().begin());
     std::string failed;
     if (writeFile(
-            output,
-            [&](llvm::raw_ostream &os) { os << compile.header; }, failed))
+            output, [&](llvm::raw_ostream &os) { os << compile.header; },
+            failed))
       return success();
     return compile.error() << failed;
   }

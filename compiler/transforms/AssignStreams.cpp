@@ -31,9 +31,8 @@ struct AssignStreams : impl::AssignStreamsBase<AssignStreams> {
       auto add = [&](StringRef kind, int64_t origin,
                      kv::PrecisionAttrInterface encoding) {
         streams.push_back(kv::StreamAttr::get(
-            policy.getContext(),
-            plane == kv::Plane::Keys ? "keys" : "values", kind, origin,
-            encoding, kv::LayoutAttr()));
+            policy.getContext(), plane == kv::Plane::Keys ? "keys" : "values",
+            kind, origin, encoding, kv::LayoutAttr()));
       };
       kv::PrecisionAttrInterface precision = policy.getPlane(plane);
       if (sinks > 0)
@@ -55,8 +54,8 @@ struct AssignStreams : impl::AssignStreamsBase<AssignStreams> {
         for (auto [v, values] : llvm::enumerate(streams)) {
           auto a = cast<kv::StreamAttr>(keys), b = cast<kv::StreamAttr>(values);
           if (a.getPlane() != kv::Plane::Keys ||
-              b.getPlane() != kv::Plane::Values ||
-              a.getKind() != kindOfKeys || b.getKind() != kindOfValues)
+              b.getPlane() != kv::Plane::Values || a.getKind() != kindOfKeys ||
+              b.getKind() != kindOfValues)
             continue;
           found.push_back(kv::SegmentAttr::get(
               policy.getContext(), k, v,
@@ -65,10 +64,11 @@ struct AssignStreams : impl::AssignStreamsBase<AssignStreams> {
       return found;
     };
     SmallVector<Attribute> all;
-    for (auto [keys, values] :
-         {std::pair<StringRef, StringRef>{"sink", "sink"}, {"code", "code"},
-          {"code", "original"}, {"original", "code"},
-          {"original", "original"}})
+    for (auto [keys, values] : {std::pair<StringRef, StringRef>{"sink", "sink"},
+                                {"code", "code"},
+                                {"code", "original"},
+                                {"original", "code"},
+                                {"original", "original"}})
       llvm::append_range(all, segments(keys, values));
     return all;
   }

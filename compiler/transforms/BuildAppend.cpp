@@ -24,8 +24,8 @@ static Value writePlane(TileBuilder &tiles, const Append &args, int64_t number,
   OpBuilder &builder = tiles.builder;
   const kv::Plane plane = tiles.streams[number].getPlane();
   Value page = tiles.page(args.view, number, args.token);
-  auto tileType = kv::TileType::get(builder.getContext(), 1,
-                                    tiles.shape.getDim(plane));
+  auto tileType =
+      kv::TileType::get(builder.getContext(), 1, tiles.shape.getDim(plane));
   return tiles.forHeads(count, [&](Value head, ValueRange carried) {
     const bool isKey = plane == kv::Plane::Keys;
     Value tile = kv::RowsOp::create(builder, tiles.loc, tileType,
@@ -69,9 +69,9 @@ void buildAppend(TileBuilder &tiles) {
     tiles.finish(writeKind(tiles, args, "original"));
     return;
   }
-  Value isSink = arith::CmpIOp::create(builder, tiles.loc,
-                                       arith::CmpIPredicate::slt, args.token,
-                                       tiles.constant(sinks));
+  Value isSink =
+      arith::CmpIOp::create(builder, tiles.loc, arith::CmpIPredicate::slt,
+                            args.token, tiles.constant(sinks));
   auto branch = scf::IfOp::create(builder, tiles.loc, tiles.index(), isSink,
                                   /*withElseRegion=*/true);
   for (auto [block, kind] :

@@ -18,8 +18,7 @@ class Attend {
 public:
   explicit Attend(TileBuilder &tiles)
       : tiles(tiles), builder(tiles.builder), loc(tiles.loc),
-        group(tiles.shape.getGroup()),
-        schedule(*tiles.step.getSchedule()) {}
+        group(tiles.shape.getGroup()), schedule(*tiles.step.getSchedule()) {}
 
   void build();
 
@@ -80,23 +79,22 @@ SmallVector<Value> Attend::rotations(Value head) {
   return rotated;
 }
 
-Value Attend::logits(Value dots, kv::SegmentAttr segment, Value head,
-                     Run run) {
+Value Attend::logits(Value dots, kv::SegmentAttr segment, Value head, Run run) {
   if (points.empty())
     return dots;
   Value position = tiles.subtract(seen, tiles.constant(1));
   Value first = tiles.firstLive(seen);
   Value sinks =
       tiles.least(seen, tiles.constant(tiles.policy.getTime().getSinks()));
-  Value gone = tiles.greatest(
-      tiles.subtract(tiles.least(first, seen), sinks), tiles.constant(0));
+  Value gone = tiles.greatest(tiles.subtract(tiles.least(first, seen), sinks),
+                              tiles.constant(0));
   Value index = tiles.policy.getPosition().buildQueryIndex(
       builder, loc, segment.getRotation(), position, gone);
   Value firstHead = tiles.multiply(head, group);
   for (kv::ScoreAttrInterface point : points)
-    dots = kv::LogitOp::create(builder, loc, dots.getType(), dots, point,
-                               firstHead, index, run.token, run.lead,
-                               run.count);
+    dots =
+        kv::LogitOp::create(builder, loc, dots.getType(), dots, point,
+                            firstHead, index, run.token, run.lead, run.count);
   return dots;
 }
 
@@ -106,14 +104,14 @@ Value Attend::overRun(kv::SegmentAttr segment, Value rows, Value head, Run run,
   Value values = tiles.page(view, segment.getValues(), run.token);
   auto type = tile(group, schedule.getRun());
   Value dots = kv::ContractOp::create(builder, loc, type, rows, Value(),
-                                      Value(), keys, head, run.token, run.lead, run.count,
-                                      StringAttr(), schedule);
+                                      Value(), keys, head, run.token, run.lead,
+                                      run.count, StringAttr(), schedule);
   dots = logits(dots, segment, head, run);
   Value masked =
       kv::MaskOp::create(builder, loc, type, dots, run.lead, run.count);
-  auto update = kv::SoftmaxUpdateOp::create(
-      builder, loc, type, tile(group, 1), state.getType(), masked, state,
-      run.count);
+  auto update =
+      kv::SoftmaxUpdateOp::create(builder, loc, type, tile(group, 1),
+                                  state.getType(), masked, state, run.count);
   return kv::AccumulateOp::create(
       builder, loc, state.getType(), update.getWeights(), Value(), Value(),
       values, head, run.token, run.lead, run.count, update.getNext(),
@@ -126,13 +124,13 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
   const kv::StreamAttr values = tiles.streams[segment.getValues()];
   TokenRange tokens =
       tiles.intersect(tiles.range(keys, seen), tiles.range(values, seen));
-  return tiles.forRuns(
-      tokens, keys.getOrigin(),
-      tiles.borders({keys, values}, schedule.getRun()), state,
-      [&](Run run, ValueRange carried) {
-        return SmallVector<Value>{overRun(
-            segment, queries[segment.getRotation()], head, run, carried[0])};
-      })[0];
+  return tiles.forRuns(tokens, keys.getOrigin(),
+                       tiles.borders({keys, values}, schedule.getRun()), state,
+                       [&](Run run, ValueRange carried) {
+                         return SmallVector<Value>{
+                             overRun(segment, queries[segment.getRotation()],
+                                     head, run, carried[0])};
+                       })[0];
 }
 
 void Attend::build() {
@@ -161,8 +159,8 @@ void Attend::build() {
         kv::StateType::get(builder.getContext(), group, shape.getValueDim()));
     for (kv::SegmentAttr segment : tiles.step.getSegmentList())
       state = overSegment(segment, queries, head, state);
-    kv::FinishOp::create(builder, loc, state, out,
-                         tiles.multiply(head, group), lse);
+    kv::FinishOp::create(builder, loc, state, out, tiles.multiply(head, group),
+                         lse);
     return SmallVector<Value>{};
   });
   tiles.finish();

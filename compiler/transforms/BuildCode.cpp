@@ -39,9 +39,9 @@ static Value codePlane(TileBuilder &tiles, Value view, Value seen,
         Value from = tiles.page(view, originals, run.token);
         Value to = tiles.page(view, codes, run.token);
         return tiles.forHeads(carried, [&](Value head, ValueRange carried) {
-          Value saturated = kv::QuantizeOp::create(
-              tiles.builder, tiles.loc, tiles.index(), from, to, head,
-              run.token, run.stop);
+          Value saturated =
+              kv::QuantizeOp::create(tiles.builder, tiles.loc, tiles.index(),
+                                     from, to, head, run.token, run.stop);
           return SmallVector<Value>{tiles.add(carried[0], saturated)};
         });
       })[0];

@@ -27,8 +27,7 @@ static Value stored(TileBuilder &tiles, Value seen) {
 
 static void buildRanges(TileBuilder &tiles) {
   SmallVector<Type> results(2 * tiles.streams.size(), tiles.index());
-  Value seen =
-      tiles.function("ranges", tiles.index(), results).getArgument(0);
+  Value seen = tiles.function("ranges", tiles.index(), results).getArgument(0);
   SmallVector<Value> values;
   for (kv::StreamAttr stream : tiles.streams) {
     TokenRange range = tiles.range(stream, seen);
@@ -40,8 +39,7 @@ static void buildRanges(TileBuilder &tiles) {
 static void buildIndices(TileBuilder &tiles) {
   const unsigned rotations = tiles.policy.getPosition().getRotations();
   SmallVector<Type> results(rotations, tiles.index());
-  Value seen =
-      tiles.function("indices", tiles.index(), results).getArgument(0);
+  Value seen = tiles.function("indices", tiles.index(), results).getArgument(0);
   Value position = tiles.subtract(seen, tiles.constant(1));
   Value evicted = tiles.subtract(seen, stored(tiles, seen));
   SmallVector<Value> values;
@@ -69,9 +67,9 @@ static Value pairsIn(TileBuilder &tiles, kv::StreamAttr stream,
   Value blocks = tiles.subtract(
       tiles.divide(last, block.tokens),
       tiles.divide(tiles.subtract(range.begin, origin), block.tokens));
-  Value some = arith::CmpIOp::create(tiles.builder, tiles.loc,
-                                     arith::CmpIPredicate::slt, range.begin,
-                                     range.end);
+  Value some =
+      arith::CmpIOp::create(tiles.builder, tiles.loc, arith::CmpIPredicate::slt,
+                            range.begin, range.end);
   blocks = arith::SelectOp::create(tiles.builder, tiles.loc, some, blocks,
                                    tiles.constant(0));
   return tiles.multiply(blocks, llvm::divideCeil(dim, block.channels) *
@@ -89,8 +87,7 @@ static void buildPlan(TileBuilder &tiles) {
     TokenRange range = tiles.range(stream, seen);
     Value tokens = tiles.subtract(range.end, range.begin);
     const int64_t bits = stream.getEncoding().getElementBits();
-    Value bytes = tiles.multiply(
-        tokens, tiles.shape.getKvHeads() * dim * bits);
+    Value bytes = tiles.multiply(tokens, tiles.shape.getKvHeads() * dim * bits);
     bytes = tiles.divide(tiles.add(bytes, tiles.constant(7)), 8);
     if (stream.getKind() == "code")
       codes = tiles.add(codes, bytes);
@@ -99,11 +96,12 @@ static void buildPlan(TileBuilder &tiles) {
     else
       residual = tiles.add(residual, bytes);
     if (auto block = stream.getEncoding().getBlock(dim))
-      scales = tiles.add(
-          scales, tiles.multiply(pairsIn(tiles, stream, *block, range),
-                                 stream.getEncoding().getPairBytes()));
+      scales = tiles.add(scales,
+                         tiles.multiply(pairsIn(tiles, stream, *block, range),
+                                        stream.getEncoding().getPairBytes()));
   }
-  tiles.finish({stored(tiles, seen), codes, scales, residual, sinks, none, none});
+  tiles.finish(
+      {stored(tiles, seen), codes, scales, residual, sinks, none, none});
 }
 
 void buildQueries(TileBuilder &tiles) {

@@ -18,11 +18,11 @@ static void buildReadPlane(TileBuilder &tiles, kv::Plane plane) {
   OpBuilder &builder = tiles.builder;
   Type index = tiles.index();
   Type buffer = tiles.bufferType({ShapedType::kDynamic});
-  auto function = tiles.function(
-      plane == kv::Plane::Keys ? "read_keys" : "read_values",
-      TypeRange{kv::ViewType::get(builder.getContext()), index, index, index,
-                index, index, buffer},
-      {});
+  auto function =
+      tiles.function(plane == kv::Plane::Keys ? "read_keys" : "read_values",
+                     TypeRange{kv::ViewType::get(builder.getContext()), index,
+                               index, index, index, index, buffer},
+                     {});
   Value view = function.getArgument(0), seen = function.getArgument(1),
         from = function.getArgument(2), to = function.getArgument(3),
         row = function.getArgument(4), rows = function.getArgument(5),
@@ -32,19 +32,18 @@ static void buildReadPlane(TileBuilder &tiles, kv::Plane plane) {
       continue;
     TokenRange held =
         tiles.intersect(tiles.range(stream, seen), TokenRange{from, to});
-    tiles.forRuns(held, stream.getOrigin(), tiles.borders(stream, 0), {},
-                  [&](Run run, ValueRange) {
-                    Value page = tiles.page(view, number, run.token);
-                    Value first =
-                        tiles.add(row, tiles.subtract(run.token, from));
-                    tiles.forHeads({}, [&](Value head, ValueRange) {
-                      kv::DecodeOp::create(builder, tiles.loc, page, head,
-                                           run.token, run.stop, out, first,
-                                           rows);
-                      return SmallVector<Value>{};
-                    });
-                    return SmallVector<Value>{};
-                  });
+    tiles.forRuns(
+        held, stream.getOrigin(), tiles.borders(stream, 0), {},
+        [&](Run run, ValueRange) {
+          Value page = tiles.page(view, number, run.token);
+          Value first = tiles.add(row, tiles.subtract(run.token, from));
+          tiles.forHeads({}, [&](Value head, ValueRange) {
+            kv::DecodeOp::create(builder, tiles.loc, page, head, run.token,
+                                 run.stop, out, first, rows);
+            return SmallVector<Value>{};
+          });
+          return SmallVector<Value>{};
+        });
   }
   tiles.finish();
 }

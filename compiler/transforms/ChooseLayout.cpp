@@ -49,8 +49,8 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
   /// pads nothing.
   int64_t valueVectors(int64_t block) const {
     int64_t vectors = Vectors;
-    while (vectors > 1 && llvm::alignTo(block, lanes * vectors) !=
-                              llvm::alignTo(block, lanes))
+    while (vectors > 1 &&
+           llvm::alignTo(block, lanes * vectors) != llvm::alignTo(block, lanes))
       vectors /= 2;
     return vectors;
   }
@@ -59,8 +59,8 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
   int64_t unitOf(kv::StepOp step) const {
     int64_t unit = lanes * Vectors;
     for (kv::StreamAttr stream : step.getStreamList())
-      unit = std::lcm<int64_t>(unit,
-                               32 / stream.getEncoding().getElementBits());
+      unit =
+          std::lcm<int64_t>(unit, 32 / stream.getEncoding().getElementBits());
     return unit;
   }
 
@@ -72,15 +72,13 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
     const bool keys = plane == kv::Plane::Keys;
     const bool sink = stream.getKind() == "sink";
     // Originals lie as the codes do that are made from them.
-    auto precision =
-        sink ? stream.getEncoding() : policy.getPlane(plane);
+    auto precision = sink ? stream.getEncoding() : policy.getPlane(plane);
     const int64_t block = kv::channelBlockOf(precision, plane, dim);
     const int64_t tokens = pageTokens(policy, precision, dim, sink);
-    return kv::LayoutAttr::get(
-        step.getContext(), shape.getKvHeads(), tokens, dim, block,
-        keys ? "tokens" : "channels", lanes,
-        keys ? Vectors : valueVectors(block),
-        pagesAtOnce(policy, stream, tokens));
+    return kv::LayoutAttr::get(step.getContext(), shape.getKvHeads(), tokens,
+                               dim, block, keys ? "tokens" : "channels", lanes,
+                               keys ? Vectors : valueVectors(block),
+                               pagesAtOnce(policy, stream, tokens));
   }
 
   /// Whole blocks of scales, whole vectors, and else about PageTokens.
@@ -89,8 +87,8 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
                      bool sink) const {
     auto scales = precision.getBlock(dim);
     const int64_t least = std::lcm(unit, scales ? scales->tokens : 1);
-    const int64_t stored = sink ? policy.getTime().getSinks()
-                                : policy.getTime().getCapacity();
+    const int64_t stored =
+        sink ? policy.getTime().getSinks() : policy.getTime().getCapacity();
     const int64_t wanted =
         std::min<int64_t>(PageTokens, llvm::alignTo(stored, least));
     return least * std::max<int64_t>(1, wanted / least);

@@ -37,11 +37,10 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
       // Weights that scales are folded into: a row a head and block.
       if (stream.getPlane() == kv::Plane::Values &&
           kv::scalesOf(stream) == "operand")
-        rows = std::max(rows,
-                        heads * kv::PageLayout(stream).channelBlocks());
+        rows = std::max(rows, heads * kv::PageLayout(stream).channelBlocks());
     }
-    const int64_t lockstep = std::clamp<int64_t>(
-        target.getRegisters() / 2 / vectors, 1, heads);
+    const int64_t lockstep =
+        std::clamp<int64_t>(target.getRegisters() / 2 / vectors, 1, heads);
     const int64_t unit = runUnit(step);
     int64_t run = llvm::alignTo(RunColumns, unit);
     while (run > unit && rows * run > TileFloats)

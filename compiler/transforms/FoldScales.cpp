@@ -33,10 +33,10 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
   void foldRun(Op op, kv::TileType operand, kv::TileType sums,
                kv::TileType centers, StringAttr scales) {
     OpBuilder builder(op);
-    auto fold = kv::FoldOp::create(builder, op.getLoc(), operand, sums,
-                                   centers, op.getOperand(), op.getPage(), op.getHead(),
-                                   op.getToken(), op.getLead(), op.getCount(),
-                                   scales);
+    auto fold =
+        kv::FoldOp::create(builder, op.getLoc(), operand, sums, centers,
+                           op.getOperand(), op.getPage(), op.getHead(),
+                           op.getToken(), op.getLead(), op.getCount(), scales);
     op.getOperandMutable().assign(fold.getOperand());
     op.getSumsMutable().assign(fold.getSums());
     if (centers)
@@ -59,9 +59,8 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
       // Nothing of it depends on a page: once where the query is made.
       OpBuilder builder(op);
       builder.setInsertionPointAfterValue(op.getOperand());
-      Type sums = scales == "result"
-                      ? tile(op, heads, layout.channelBlocks())
-                      : kv::TileType();
+      Type sums = scales == "result" ? tile(op, heads, layout.channelBlocks())
+                                     : kv::TileType();
       auto arrange = kv::ArrangeOp::create(builder, op.getLoc(), operand, sums,
                                            op.getOperand(), stream);
       op.getOperandMutable().assign(arrange.getOperand());

@@ -59,11 +59,11 @@ struct OutlineSteps : impl::OutlineStepsBase<OutlineSteps> {
                              size_t number) {
     OpBuilder builder(model);
     builder.setInsertionPointAfter(model);
-    auto step = kv::StepOp::create(
-        builder, layer.getLoc(),
-        (model.getSymName() + "_step" + Twine(number)).str(), layer.getShape(),
-        layer.getPolicy().getKernelForm(), ArrayAttr(), ArrayAttr(),
-        kv::ScheduleAttr());
+    auto step =
+        kv::StepOp::create(builder, layer.getLoc(),
+                           (model.getSymName() + "_step" + Twine(number)).str(),
+                           layer.getShape(), layer.getPolicy().getKernelForm(),
+                           ArrayAttr(), ArrayAttr(), kv::ScheduleAttr());
     IRMapping mapping;
     layer.getBody().cloneInto(&step.getBody(), mapping);
     return step;

@@ -15,8 +15,7 @@ namespace kvc {
 namespace {
 struct StepsToTiles : impl::StepsToTilesBase<StepsToTiles> {
   void runOnOperation() override {
-    for (kv::StepOp step :
-         llvm::to_vector(getOperation().getOps<kv::StepOp>()))
+    for (kv::StepOp step : llvm::to_vector(getOperation().getOps<kv::StepOp>()))
       if (!step.getBody().empty() && failed(lower(step)))
         return signalPassFailure();
   }
@@ -38,8 +37,7 @@ struct StepsToTiles : impl::StepsToTilesBase<StepsToTiles> {
       found.push_back(op.getName().getStringRef());
     if (found != wanted)
       return step.emitOpError("does other than ")
-             << llvm::join(wanted, ", ")
-             << ", which is all that is generated";
+             << llvm::join(wanted, ", ") << ", which is all that is generated";
 
     TileBuilder tiles(step);
     buildQueries(tiles);

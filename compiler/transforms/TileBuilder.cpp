@@ -93,8 +93,7 @@ TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen) {
   Value first = firstLive(seen);
   Value border;
   if (policy.getPlane(stream.getPlane()).keepsOriginals())
-    border = greatest(first,
-                      add(sinks, codedTokens(stream.getPlane(), seen)));
+    border = greatest(first, add(sinks, codedTokens(stream.getPlane(), seen)));
   if (stream.getKind() == "code")
     return {first, border};
   Value begin = border ? border : first;

@@ -12,16 +12,16 @@
 
 namespace kvc {
 
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
 using mlir::Location;
 using mlir::MemRefType;
 using mlir::OpBuilder;
-using llvm::SmallVector;
 using mlir::Type;
 using mlir::TypeRange;
 using mlir::Value;
 using mlir::ValueRange;
-using llvm::ArrayRef;
-using llvm::StringRef;
 namespace func = mlir::func;
 
 /// The target that the step's module is compiled for; null: none yet.

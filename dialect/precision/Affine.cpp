@@ -104,9 +104,10 @@ Value buildCodedTokens(OpBuilder &builder, Location loc, Value tokens,
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
   Value count = tokens;
-  if (residual)
+  if (residual) {
     count = arith::SubIOp::create(builder, loc, count, index(residual));
-  count = arith::MaxSIOp::create(builder, loc, count, index(0));
+    count = arith::MaxSIOp::create(builder, loc, count, index(0));
+  }
   if (flush == 1)
     return count;
   count = arith::DivUIOp::create(builder, loc, count, index(flush));

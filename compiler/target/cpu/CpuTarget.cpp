@@ -191,10 +191,10 @@ bool CpuTarget::emit(llvm::Module &module, bool assembly,
   if (!machine)
     return false;
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(
-          passes, os, nullptr,
-          assembly ? llvm::CodeGenFileType::AssemblyFile
-                   : llvm::CodeGenFileType::ObjectFile)) {
+  if (machine->addPassesToEmitFile(passes, os, nullptr,
+                                   assembly
+                                       ? llvm::CodeGenFileType::AssemblyFile
+                                       : llvm::CodeGenFileType::ObjectFile)) {
     error = "LLVM writes no such file for " + description.name;
     return false;
   }

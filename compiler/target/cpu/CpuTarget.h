@@ -14,12 +14,12 @@ namespace kvc {
 
 /// What tells one CPU target from another.
 struct CpuDescription {
-  std::string name;     ///< as --target takes it
-  std::string triple;   ///< LLVM's
-  std::string cpu;      ///< LLVM's
-  int64_t lanes;        ///< 32-bit lanes of a vector
-  int64_t registers;    ///< vector registers
-  int64_t features;     ///< runtime/Platform.h
+  std::string name;             ///< as --target takes it
+  std::string triple;           ///< LLVM's
+  std::string cpu;              ///< LLVM's
+  int64_t lanes;                ///< 32-bit lanes of a vector
+  int64_t registers;            ///< vector registers
+  int64_t features;             ///< runtime/Platform.h
   llvm::StringRef (*runtime)(); ///< bitcode
 };
 

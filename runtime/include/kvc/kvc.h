@@ -93,12 +93,12 @@ typedef struct kvc_options {
 typedef struct kvc_step {
   kvc_cache *cache;
   int32_t layer;
-  int64_t position; /* of this token, first_position included */
-  const void *q;    /* [heads, head_dim], before rotation */
-  const void *k;    /* [kv_heads, head_dim], before rotation; a reader: NULL */
-  const void *v;    /* [kv_heads, value_dim]; a reader: NULL */
-  void *out;        /* [heads, value_dim] */
-  float *lse;       /* [heads], or NULL: log of the softmax's denominator */
+  int64_t position;  /* of this token, first_position included */
+  const void *q;     /* [heads, head_dim], before rotation */
+  const void *k;     /* [kv_heads, head_dim], before rotation; a reader: NULL */
+  const void *v;     /* [kv_heads, value_dim]; a reader: NULL */
+  void *out;         /* [heads, value_dim] */
+  float *lse;        /* [heads], or NULL: log of the softmax's denominator */
   kvc_status status; /* written: how this step went */
 } kvc_step;
 

@@ -1,0 +1,71 @@
+//===- Record.h - h -------------------------------------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef KVC_COMPILER_LOWERING_RECORD_H
+#define KVC_COMPILER_LOWERING_RECORD_H
+
+#include "compiler/lowering/Lanes.h"
+#include "dialect/KVLayout.h"
+#include "dialect/KVTypes.h"
+
+namespace kvc {
+
+/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so that
+/// code * scale + zero = (code - c) * scale + r; see kv.fold.
+struct CenteredPair {
+  Value scale, center, rest;
+};
+
+/// Where one code lies.
+struct CodePlace {
+  Value address; ///< of its word
+  Value shift;   ///< i32, its lowest bit in the word; null: the whole word
+};
+
+/// One head's record in a page: the addresses that #kv.layout describes.
+struct Record {
+  /// `page` is the memref of words of a page of `type`.
+  Record(Lanes &lanes, Value page, kv::PageType type, Value head);
+
+  Lanes &at;
+  Value page;
+  kv::PageLayout layout;
+  Value base; ///< first word of the record
+
+  /// Where in its page a token lies.
+  Value offsetOf(Value token);
+  /// Address of word `word` of lane 0 of vector `vector`.
+  Value codeAddress(Value vector, Value word);
+  /// Words between one word of a vector and its next one.
+  int64_t wordStride() const { return layout.vectors() * layout.lanes(); }
+  /// Address of the first word of `block` (of `vectors` vectors).
+  Value blockAddress(Value block);
+  /// Address of the pair of the block of scales of (token offset, channel).
+  Value pairAddress(Value offset, Value pairChannel);
+
+  /// Where the code of (token offset, channel) lies.
+  CodePlace placeOf(Value offset, Value channel);
+  /// The bits of a code, as shift for the slot of a packed index; null where
+  /// a word holds one code.
+  Value slotShift(Value packed);
+  /// Put a code into its word and leave the others; with `mask`, words of all
+  /// lanes, and only where it holds.
+  void putCode(Value code, CodePlace place, Value mask);
+
+  Value loadWords(Value address);
+  void storeWords(Value words, Value address);
+  Value loadWord(Value address);
+  void storeWord(Value word, Value address);
+
+  /// The pairs at `address`: of as many lanes (`vector`), or one.
+  kv::ScaleZero loadPair(Value address, bool vector);
+  CenteredPair loadCentered(Value address, bool vector);
+  void storePair(const kv::BuiltPair &pair, Value address, Value mask);
+};
+
+} // namespace kvc
+
+#endif // KVC_COMPILER_LOWERING_RECORD_H
