@@ -51,4 +51,40 @@ def KVTest_BlocksAttr : AttrDef<KVTest_Dialect, "Blocks", [
   let genVerifyDecl = 1;
 }
 
+def KVTest_SquareAttr : AttrDef<KVTest_Dialect, "Square", [
+    DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
+      "keepsOriginals", "codedTokens", "mostOriginals", "buildCodedTokens",
+      "buildPair", "buildUnpackPair"]>]> {
+  let mnemonic = "square";
+  let summary = "codes with a pair for each `tokens` x `channels`";
+  let description = [{
+    A number x is round((x - zero) / scale) of `bits` bits and stands for
+    code * scale + zero. Blocks of `tokens` tokens x `channels` channels share
+    an f16 (scale, zero). The newest `residual` tokens are originals; older ones
+    are coded `flush` at a time.
+
+    Example: `#kvtest.square<bits = 4, tokens = 16, channels = 8, flush = 16, residual = 4>`
+  }];
+  let parameters = (ins "int64_t":$bits, "int64_t":$tokens, "int64_t":$channels,
+                        "int64_t":$flush, "int64_t":$residual);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def KVTest_RampAttr : AttrDef<KVTest_Dialect, "Ramp", [
+    DeclareAttrInterfaceMethods<KV_TimeAttrInterface>]> {
+  let mnemonic = "ramp";
+  let summary = "a window that grows from `least` to `most`, in steps of `step`";
+  let description = [{
+    The sinks, and the newest least + seen / each tokens, `most` at most. Tokens
+    leave `step` at a time, as soon as so many are beyond the window.
+
+    Example: `#kvtest.ramp<sinks = 2, least = 24, most = 48, each = 4, step = 5>`
+  }];
+  let parameters = (ins "int64_t":$sinks, "int64_t":$least, "int64_t":$most,
+                        "int64_t":$each, "int64_t":$step);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // KVC_TEST_LIB_KVTEST_TD

@@ -1,0 +1,23 @@
+// A point that kvc's libraries do not know compiles and is right.
+// RUN: kvc-test verify %s
+// RUN: not kvc verify %s 2>&1 | FileCheck %s
+// CHECK: kvtest
+
+#rope = #kv.rope<theta = 1.0e4 : f64, dims = 24, pairing = "half">
+#policy = #kv.policy<
+  keys = #kvtest.square<bits = 2, tokens = 6, channels = 9, flush = 12, residual = 3>,
+  values = #kvtest.square<bits = 4, tokens = 16, channels = 8, flush = 16, residual = 4>,
+  residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>,
+  time = #kvtest.ramp<sinks = 2, least = 24, most = 48, each = 4, step = 5>,
+  position = #kv.absolute<#rope>, depth = #kv.own, score = [#kv.plain<scale = 0.2 : f64>]>
+
+kv.model @foreign_square_ramp io f32 {
+  kv.layer @layer0 shape <heads = 6, kv_heads = 2, head_dim = 28, value_dim = 20, io = f32> policy #policy {
+  ^bb0(%cache: !kv.cache, %q: tensor<6x28xf32>, %k: tensor<2x28xf32>, %v: tensor<2x20xf32>):
+    %1 = kv.append %cache, %k, %v : tensor<2x28xf32>, tensor<2x20xf32>
+    %2 = kv.evict %1
+    %3 = kv.code %2
+    %out, %lse = kv.attend %3, %q : tensor<6x28xf32> -> tensor<6x20xf32>, tensor<6xf32>
+    kv.yield %3, %out, %lse : !kv.cache, tensor<6x20xf32>, tensor<6xf32>
+  }
+}
