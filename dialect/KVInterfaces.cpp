@@ -8,10 +8,19 @@
 #include "dialect/KVInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace kvc::kv {
+
+void missingBuilder(StringRef method, Attribute precision) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << precision << " has scales and does not define " << method;
+  llvm::report_fatal_error(StringRef(text), /*gen_crash_diag=*/false);
+}
 
 Type shapedLike(Type element, Type like) {
   if (auto vector = dyn_cast<VectorType>(like))

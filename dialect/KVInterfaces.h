@@ -56,6 +56,10 @@ struct ScoreAt {
   int64_t distance = 0; ///< how far the key lies before the query
 };
 
+/// A precision with pairs has to define the method; says so and ends the process.
+[[noreturn]] void missingBuilder(llvm::StringRef method,
+                                 mlir::Attribute precision);
+
 /// A constant of the element type and shape of `like`.
 mlir::Value splatFloat(mlir::OpBuilder &builder, mlir::Location loc,
                        double value, mlir::Type like);

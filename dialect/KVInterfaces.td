@@ -82,11 +82,12 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       "::kvc::kv::BuiltPair", "buildPair",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$least, "::mlir::Value":$greatest), [{}],
-      [{ return {}; }]>,
+      [{ ::kvc::kv::missingBuilder("buildPair", $_attr); }]>,
     InterfaceMethod<"Builds (scale, zero), f32, from a pair's words.",
       "::kvc::kv::ScaleZero", "buildUnpackPair",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::ValueRange":$words), [{}], [{ return {}; }]>,
+           "::mlir::ValueRange":$words), [{}],
+      [{ ::kvc::kv::missingBuilder("buildUnpackPair", $_attr); }]>,
     InterfaceMethod<[{Builds the code (i32, its low bits; the others do not
       count) of an f32 value. `pair` is empty where there are no pairs.
       `saturated`, where it is not null, is set to an i32 of 0 or 1, or left
@@ -97,9 +98,9 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
            "::mlir::Value":$value, "::kvc::kv::ScaleZero":$pair,
            "::mlir::Value *":$saturated)>,
     InterfaceMethod<[{Builds the f32 number of the `slot`-th code of an i32
-      word: the value, or, where there are pairs, the whole number n of
-      n * scale + zero, 0 to 2^bits - 1. Bits of other slots, above it too,
-      do not count, for slot 0 as for any other.}],
+      word: the value, or, where there are pairs, the number n of
+      n * scale + zero (whole numbers from 0 to 2^bits - 1 lose least). Bits of
+      other slots, above it too, do not count, for slot 0 as for any other.}],
       "::mlir::Value", "buildDecode",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$word, "unsigned":$slot)>,

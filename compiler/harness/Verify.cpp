@@ -126,6 +126,8 @@ void Verifier::print(const Check &check, int64_t tokens,
     return;
   right = false;
   os << "  miss: " << comparison.miss() << "\n";
+  // What is wrong enough to miss may be wrong enough to crash next.
+  os.flush();
 }
 
 /// One token of one layer; calls that are refused come before the token that

@@ -218,6 +218,20 @@ struct LowerFold : TilePattern<kv::FoldOp> {
             }
             return next;
           });
+      // kv.accumulate reads whole words, which may hold more tokens than a
+      // vector; pairs are not to be read behind the run.
+      const int64_t codes = record.layout.codesPerWord;
+      Value done =
+          at.multiply(at.divideUp(adaptor.getCount(), at.lanes), at.lanes);
+      Value end = at.multiply(at.divideUp(adaptor.getCount(), codes), codes);
+      at.loop(done, end, at.lanes, {}, [&](Value column, ValueRange) {
+        if (centers)
+          at.store(at.number(0.0), centers, block, column);
+        for (int64_t head = 0; head < heads; ++head)
+          at.store(at.number(0.0), operand, at.add(block, head * blocks),
+                   column);
+        return SmallVector<Value>{};
+      });
       for (auto [head, total] : llvm::enumerate(totals))
         at.storeScalar(at.sum(total), sums, at.index(head), block);
       return SmallVector<Value>{};

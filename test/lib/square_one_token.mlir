@@ -1,0 +1,21 @@
+// More codes a word than lanes a vector: what is behind a run weighs nothing.
+// RUN: kvc-test verify %s
+
+#rope = #kv.rope<theta = 1.0e4 : f64, dims = 24, pairing = "half">
+#policy = #kv.policy<
+  keys = #kv.float<f32>,
+  values = #kvtest.square<bits = 2, tokens = 1, channels = 20, flush = 1, residual = 0>,
+  residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>,
+  time = #kv.window<sinks = 0, window = 40>,
+  position = #kv.absolute<#rope>, depth = #kv.own, score = [#kv.plain<scale = 0.2 : f64>]>
+
+kv.model @foreign_square_one_token io f32 {
+  kv.layer @layer0 shape <heads = 6, kv_heads = 2, head_dim = 28, value_dim = 20, io = f32> policy #policy {
+  ^bb0(%cache: !kv.cache, %q: tensor<6x28xf32>, %k: tensor<2x28xf32>, %v: tensor<2x20xf32>):
+    %1 = kv.append %cache, %k, %v : tensor<2x28xf32>, tensor<2x20xf32>
+    %2 = kv.evict %1
+    %3 = kv.code %2
+    %out, %lse = kv.attend %3, %q : tensor<6x28xf32> -> tensor<6x20xf32>, tensor<6xf32>
+    kv.yield %3, %out, %lse : !kv.cache, tensor<6x20xf32>, tensor<6xf32>
+  }
+}
