@@ -1,5 +1,4 @@
-//===- Tolerance.h - how far a library may lie from the reference *- C++
-//-*-===//
+//===- Tolerance.h - how far from the reference is right ---------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,9 +9,10 @@
 //
 // Logits. With u = 2^-24 and A = |scale| * max_t sum_d |q_d * k_td|, a dot
 // product of n terms whose sums go over lanes and in no fixed order errs by
-// about sqrt(n) * u * A; rotating the query in f32 (angles rounded to f32, two
-// products, a sum), the scale and the decoding of a code add four roundings of
-// like size: (4 + sqrt(head_dim)) * u * A in a logit, absolutely.
+// about sqrt(n) * u * A; the query's rotation (one rounding of its result), its
+// scale (the number and the product) and the folding of codes (scale and rest)
+// add four roundings of like size: (4 + sqrt(head_dim)) * u * A in a logit,
+// absolutely.
 //
 // Out. An error e in the logits moves each weight by a factor exp(+-e); exp in
 // f32, the sums of weights and values, whose terms are at most as large as
