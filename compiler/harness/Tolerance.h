@@ -1,4 +1,4 @@
-//===- Tolerance.h - how far from the reference is right ---------*- C++ -*-===//
+//===- Tolerance.h - how far from the reference is right --------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
