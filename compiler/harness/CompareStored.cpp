@@ -164,14 +164,14 @@ bool Comparison::compareErrors(int64_t layer, const TokenInput &input) {
       library.io() == Element::F32 ? 0x1.000002p56f : 0x1.02p56f;
   const float bad[] = {NAN, INFINITY, -INFINITY, above, -0x1p57f};
   auto poison = [&](std::vector<float> TokenInput::*plane, StringRef what) {
-    for (float value : bad) {
+    for (auto [number, value] : llvm::enumerate(bad)) {
       TokenInput copy = input;
       auto &values = copy.*plane;
       if (values.empty())
         return true;
       // At the front, at the end and within.
       const size_t places[] = {0, values.size() - 1, values.size() / 2};
-      values[places[(&value - bad) % 3]] = value;
+      values[places[number % 3]] = value;
       if (!refused(layer, next, copy, KVC_NOT_FINITE, what))
         return false;
     }
