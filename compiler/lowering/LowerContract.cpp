@@ -19,6 +19,14 @@ using namespace mlir;
 
 namespace kvc {
 
+/// Heads [first, first + count) for each group in lockstep.
+static void forLockstep(int64_t heads, kv::ScheduleAttr schedule,
+                        llvm::function_ref<void(int64_t, int64_t)> body) {
+  const int64_t step = schedule ? schedule.getHeads() : 1;
+  for (int64_t first = 0; first < heads; first += step)
+    body(first, std::min(step, heads - first));
+}
+
 namespace {
 
 /// Sums over words [from, to) of one block of vectors, for `heads` heads.
@@ -79,14 +87,6 @@ struct Contraction {
     }
   }
 };
-
-/// Heads [first, first + count) for each group in lockstep.
-void forLockstep(int64_t heads, kv::ScheduleAttr schedule,
-                 llvm::function_ref<void(int64_t, int64_t)> body) {
-  const int64_t step = schedule ? schedule.getHeads() : 1;
-  for (int64_t first = 0; first < heads; first += step)
-    body(first, std::min(step, heads - first));
-}
 
 //===----------------------------------------------------------------------===//
 // Keys

@@ -10,12 +10,10 @@ using namespace mlir;
 
 namespace kvc {
 
-namespace {
-
 /// Runs `body` on every channel of `tile`, with its block and its column in
 /// storage order.
-void forChannels(Lanes &at, const kv::PageLayout &layout, Value row,
-                 llvm::function_ref<void(Value, Value, Value)> body) {
+static void forChannels(Lanes &at, const kv::PageLayout &layout, Value row,
+                        llvm::function_ref<void(Value, Value, Value)> body) {
   const int64_t block = layout.layout.getBlock();
   at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
           [&](Value channel, ValueRange) {
@@ -28,7 +26,7 @@ void forChannels(Lanes &at, const kv::PageLayout &layout, Value row,
 }
 
 /// Zeros in all of a tile, padding included.
-void clear(Lanes &at, Value tile) {
+static void clear(Lanes &at, Value tile) {
   auto type = cast<MemRefType>(tile.getType());
   at.loop(at.index(0), at.index(type.getDimSize(0)), {},
           [&](Value row, ValueRange) {
@@ -40,6 +38,8 @@ void clear(Lanes &at, Value tile) {
             return SmallVector<Value>{};
           });
 }
+
+namespace {
 
 struct LowerArrange : TilePattern<kv::ArrangeOp> {
   using TilePattern::TilePattern;

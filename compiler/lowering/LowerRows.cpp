@@ -11,12 +11,10 @@ using namespace mlir;
 
 namespace kvc {
 
-namespace {
-
 /// Runs `body` on every vector of `rows` x `columns`; the last one reaches
 /// into the padding.
-void forVectors(Lanes &at, int64_t rows, int64_t columns,
-                llvm::function_ref<void(Value row, Value column)> body) {
+static void forVectors(Lanes &at, int64_t rows, int64_t columns,
+                       llvm::function_ref<void(Value row, Value column)> body) {
   at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
     at.loop(at.index(0), at.index(columns), at.lanes, {},
             [&](Value column, ValueRange) {
@@ -28,8 +26,9 @@ void forVectors(Lanes &at, int64_t rows, int64_t columns,
 }
 
 /// Runs `body` on every element of columns [from, to).
-void forElements(Lanes &at, int64_t rows, int64_t from, int64_t to,
-                 llvm::function_ref<void(Value row, Value column)> body) {
+static void
+forElements(Lanes &at, int64_t rows, int64_t from, int64_t to,
+            llvm::function_ref<void(Value row, Value column)> body) {
   at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
     at.loop(at.index(from), at.index(to), {}, [&](Value column, ValueRange) {
       body(row, column);
@@ -38,6 +37,8 @@ void forElements(Lanes &at, int64_t rows, int64_t from, int64_t to,
     return SmallVector<Value>{};
   });
 }
+
+namespace {
 
 struct LowerRows : TilePattern<kv::RowsOp> {
   using TilePattern::TilePattern;

@@ -12,20 +12,18 @@ using namespace mlir;
 
 namespace kvc {
 
-namespace {
-
-constexpr double Infinity = std::numeric_limits<double>::infinity();
+static constexpr double Infinity = std::numeric_limits<double>::infinity();
 
 /// Columns that a run of `count` is computed with: those behind it are masked,
 /// up to where words of values and blocks of keys may reach.
-Value paddedColumns(Lanes &at, Value count, MemRefType tile) {
+static Value paddedColumns(Lanes &at, Value count, MemRefType tile) {
   const int64_t unit = 4 * at.lanes;
   return at.least(at.multiply(at.divideUp(count, unit), unit),
                   at.index(tile.getDimSize(1)));
 }
 
 /// The tile itself where nobody else reads it, else a copy.
-Value ownTile(Lanes &at, Value original, Value tile, MemRefType type) {
+static Value ownTile(Lanes &at, Value original, Value tile, MemRefType type) {
   if (original.hasOneUse())
     return tile;
   Value copy = at.allocate(type);
@@ -40,6 +38,8 @@ Value ownTile(Lanes &at, Value original, Value tile, MemRefType type) {
           });
   return copy;
 }
+
+namespace {
 
 struct LowerMask : TilePattern<kv::MaskOp> {
   using TilePattern::TilePattern;
