@@ -22,12 +22,12 @@ namespace {
 /// The structs of runtime/Generated.h are made of 64-bit members, so a list of
 /// these is any of them.
 struct Member {
-  enum Kind { Integer, Real, Address } kind;
+  enum Kind { Integer, Real, Address } kind = Integer;
   int64_t integer = 0;
   double real = 0;
   std::string symbol; ///< "": null
 
-  Member(int64_t value) : kind(Integer), integer(value) {}
+  Member(int64_t value) : integer(value) {}
   static Member of(double value) {
     Member member(0);
     member.kind = Real;

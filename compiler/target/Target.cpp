@@ -11,8 +11,8 @@ namespace kvc {
 
 /// All targets, in the order in which help texts name them.
 static const std::vector<const Target *> &all() {
-  static const CpuTarget x86_64V3(CpuTarget::x86_64V3());
-  static const std::vector<const Target *> targets{&x86_64V3};
+  static const CpuTarget x86V3(CpuTarget::x86V3());
+  static const std::vector<const Target *> targets{&x86V3};
   return targets;
 }
 

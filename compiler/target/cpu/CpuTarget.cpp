@@ -28,7 +28,7 @@ using namespace mlir;
 
 namespace kvc {
 
-CpuDescription CpuTarget::x86_64V3() {
+CpuDescription CpuTarget::x86V3() {
   return {"x86-64-v3",
           "x86_64-unknown-linux-gnu",
           "x86-64-v3",

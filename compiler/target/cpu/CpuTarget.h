@@ -29,7 +29,7 @@ public:
   explicit CpuTarget(CpuDescription description)
       : description(std::move(description)) {}
 
-  static CpuDescription x86_64V3();
+  static CpuDescription x86V3();
 
   llvm::StringRef name() const override { return description.name; }
   kv::TargetAttr attribute(mlir::MLIRContext *context) const override;
