@@ -60,10 +60,14 @@ static std::string describe(const spec::Spec &spec) {
     else if (describe(layer) != text)
       ++others;
   }
-  if (others)
-    text += formatv("; {0} layers differ", others);
-  if (readers)
-    text += formatv("; {0} layers read another's", readers);
+  auto count = [&](int64_t layers, StringRef one, StringRef several) {
+    if (layers == 1)
+      text += formatv("; 1 layer {0}", one);
+    else if (layers > 1)
+      text += formatv("; {0} layers {1}", layers, several);
+  };
+  count(others, "differs", "differ");
+  count(readers, "reads another's", "read another's");
   return text;
 }
 

@@ -108,7 +108,7 @@ private:
 } // namespace
 
 void Verifier::printTitle() {
-  os << formatv("{0}: {1} layers, {2} kernels, {3}\n", library.info().name,
+  os << formatv("{0}: layers {1}, kernels {2}, {3}\n", library.info().name,
                 library.info().layers, library.info().kernels,
                 library.info().target);
   os << formatv("{0,-18}{1,8}{2,9}{3,9}{4,12}{5,12}{6,12}\n", "input", "tokens",
