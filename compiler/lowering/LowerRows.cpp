@@ -89,8 +89,8 @@ struct LowerScale : TilePattern<kv::ScaleOp> {
 };
 
 /// y0 = (x0 c) - (x1 s), y1 = (x0 s) + (x1 c), one rounding an operation.
-/// Element by element, since a point may pair any columns; LLVM makes vectors
-/// of it where they lie well.
+/// Element by element, since a point may pair any columns: a row is rotated
+/// once a step, and what is stored met often.
 struct LowerRotate : TilePattern<kv::RotateOp> {
   using TilePattern::TilePattern;
 

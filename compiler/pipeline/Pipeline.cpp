@@ -100,22 +100,6 @@ static Stage stageOf(ModuleOp module) {
   return tiles ? Stage::Tiles : Stage::Loops;
 }
 
-std::string describePipeline(const CompileOptions &options) {
-  const Target *target = Target::find(options.target);
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (!target)
-    return text;
-  for (Stage stage : {Stage::Steps, Stage::Tiles, Stage::Loops, Stage::LLVM}) {
-    OpPassManager passes("builtin.module");
-    buildStage(passes, stage, *target);
-    os << stageName(stage) << ": ";
-    passes.printAsTextualPipeline(os);
-    os << '\n';
-  }
-  return text;
-}
-
 static std::vector<void (*)(DialectRegistry &)> &extensions() {
   static std::vector<void (*)(DialectRegistry &)> all;
   return all;

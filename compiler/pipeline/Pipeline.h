@@ -46,9 +46,6 @@ void registerAllDialects(mlir::DialectRegistry &registry);
 /// Call it before anything is compiled.
 void extendDialects(void (*extend)(mlir::DialectRegistry &registry));
 
-/// The passes of each stage, one a line, as `--print-pipeline` shows them.
-std::string describePipeline(const CompileOptions &options);
-
 /// All of kvc's passes, for tools that run them by name.
 void registerPasses();
 
