@@ -52,7 +52,7 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
                                  PrecisionAttrInterface keySinks,
                                  PrecisionAttrInterface valueSinks,
                                  TimeAttrInterface, PositionAttrInterface,
-                                 DepthAttrInterface, ArrayAttr score) {
+                                 DepthAttrInterface, ArrayAttr score, int64_t rollback) {
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"residual", residual},
         {"key_sinks", keySinks},
@@ -72,6 +72,9 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
         bits < 1 || bits > 32 || !llvm::isPowerOf2_32(bits))
       return emitError() << "codes have 1, 2, 4, 8, 16 or 32 bits, not " << bits
                          << " as those of " << precision;
+  if (rollback < 0 || rollback > INT32_MAX)
+    return emitError() << "rollback is 0 to " << INT32_MAX << ", not "
+                       << rollback;
   for (Attribute point : score)
     if (!isa<ScoreAttrInterface>(point))
       return emitError() << "score is a list of score points; " << point
@@ -82,7 +85,7 @@ LogicalResult PolicyAttr::verify(EmitError emitError,
 PolicyAttr PolicyAttr::getKernelForm() const {
   return get(getContext(), getKeys(), getValues(), getResidual(), getKeySinks(),
              getValueSinks(), getTime(), getPosition().getKernelForm(),
-             getDepth().getKernelForm(), getScore());
+             getDepth().getKernelForm(), getScore(), getRollback());
 }
 
 LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
@@ -145,10 +148,13 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
 }
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
-                                   int64_t run) {
-  if (heads < 1 || run < 1)
-    return emitError() << "heads and run are at least 1, not " << heads
-                       << " and " << run;
+                                   int64_t run, int64_t rows) {
+  for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
+                             {"run", run},
+                             {"rows", rows}})
+    if (value < 1 || value > INT32_MAX)
+      return emitError() << name << " is 1 to " << INT32_MAX << ", not "
+                         << value;
   return success();
 }
 

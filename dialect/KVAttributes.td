@@ -62,7 +62,9 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
   let summary = "how a layer's cache is kept: one point on each axis";
   let description = [{
     `residual` is the precision of tokens not yet coded, `key_sinks` and
-    `value_sinks` that of sinks: without codes. `score` lists the points that a logit passes through.
+    `value_sinks` that of sinks: without codes. `score` lists the points that a
+    logit passes through. What was attended to in the last `rollback` steps
+    stays held.
   }];
   let parameters = (ins
     "PrecisionAttrInterface":$keys,
@@ -73,7 +75,8 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
     "TimeAttrInterface":$time,
     "PositionAttrInterface":$position,
     "DepthAttrInterface":$depth,
-    "::mlir::ArrayAttr":$score);
+    "::mlir::ArrayAttr":$score,
+    DefaultValuedParameter<"int64_t", "0">:$rollback);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -181,12 +184,12 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
 def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel walks";
   let description = [{
-    `heads` query heads are contracted in lockstep, `run` tokens at the most
-    are taken at a time.
+    `heads` rows of queries are contracted in lockstep, `run` tokens at the most
+    are taken at a time. A prefill takes `rows` tokens that ask at a time.
 
-    Example: `#kv.schedule<heads = 4, run = 64>`
+    Example: `#kv.schedule<heads = 4, run = 64, rows = 16>`
   }];
-  let parameters = (ins "int64_t":$heads, "int64_t":$run);
+  let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -93,7 +93,7 @@ def KV_StepOp : KV_Op<"step", [Symbol, IsolatedFromAbove]> {
   let description = [{
     Body as `kv.layer`'s. `streams`, `segments` and `schedule` are decisions
     that passes attach; once the body is lowered to functions `@<name>_append`,
-    `_code`, `_attend`, `_read`, `_ranges`, `_indices`, `_live`, `_plan`, it is
+    `_code`, `_attend`, `_attend_rows`, `_merge`, `_read`, `_ranges`, `_indices`, `_live`, `_plan`, it is
     empty.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, KV_ShapeAttr:$shape,
@@ -162,8 +162,8 @@ def KV_AttendOp : KV_Op<"attend"> {
   }];
 }
 
-def KV_YieldOp : KV_Op<"yield", [Terminator, ParentOneOf<["LayerOp", "StepOp"]>]> {
-  let summary = "what a step leaves and gives";
+def KV_YieldOp : KV_Op<"yield", [Terminator, ParentOneOf<["LayerOp", "StepOp", "MaskOp", "LogitOp"]>]> {
+  let summary = "what a step leaves and gives, or a region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }

@@ -29,9 +29,25 @@ LogicalResult PageOp::verify() {
   return layoutOf(*this, getPage());
 }
 
+/// A buffer of tokens, `each` rows a token, and a tile of whole tokens.
+static LogicalResult verifyTokens(Operation *op, MemRefType buffer,
+                                  int64_t each, int64_t rows,
+                                  int64_t columns) {
+  if (buffer.getRank() != 3 || buffer.getDimSize(2) != columns)
+    return op->emitOpError("meets rows of ")
+           << columns << " in a buffer of tokens, not in " << buffer;
+  if (each < 1 || rows % each != 0)
+    return op->emitOpError("has ")
+           << rows << " rows, which is no multiple of " << each << " a token";
+  return success();
+}
+
 LogicalResult RowsOp::verify() {
   auto buffer = cast<MemRefType>(getBuffer().getType());
   TileType tile = getTile().getType();
+  if (auto each = getEach())
+    return verifyTokens(*this, buffer, static_cast<int64_t>(*each),
+                        tile.getRows(), tile.getColumns());
   if (buffer.getRank() != 2 || buffer.getDimSize(1) != tile.getColumns())
     return emitOpError("takes rows of ")
            << tile.getColumns() << " from a buffer of " << buffer;
@@ -43,15 +59,24 @@ LogicalResult RotateOp::verify() {
   if (!position)
     return emitOpError("takes a point of the position axis, not ")
            << getPosition();
+  const TileType tile = tileOf(getTile());
   auto angles = cast<MemRefType>(getAngles().getType());
-  if (angles.getShape() != ArrayRef<int64_t>{2, position.getPairs()})
+  const bool byToken = angles.getRank() == 3;
+  if (angles.getRank() < 2 || angles.getRank() > 3 ||
+      angles.getShape().take_back(2) !=
+          ArrayRef<int64_t>{2, position.getPairs()})
     return emitOpError("takes angles of 2x")
            << position.getPairs() << ", not " << angles;
+  if (byToken && (angles.getDimSize(0) < 1 ||
+                  tile.getRows() % angles.getDimSize(0) != 0))
+    return emitOpError("has ")
+           << tile.getRows() << " rows for the angles of "
+           << angles.getDimSize(0) << " tokens";
   for (int64_t pair = 0; pair < position.getPairs(); ++pair) {
     auto [first, second] = position.getPairDims(pair);
-    if (std::max(first, second) >= tileOf(getTile()).getColumns())
-      return emitOpError("rotates column ") << std::max(first, second) << " of "
-                                            << tileOf(getTile()).getColumns();
+    if (std::max(first, second) >= tile.getColumns())
+      return emitOpError("rotates column ")
+             << std::max(first, second) << " of " << tile.getColumns();
   }
   return success();
 }
@@ -108,19 +133,52 @@ LogicalResult AccumulateOp::verify() {
   return verifyContraction(*this, getPage(), getScales(), Plane::Values);
 }
 
-LogicalResult LogitOp::verify() {
-  if (!isa<ScoreAttrInterface>(getScore()))
-    return emitOpError("takes a point of the score axis, not ") << getScore();
+/// A region that is given a token's number and yields `results` indices.
+static LogicalResult verifyRegion(Operation *op, Region &region, int64_t each,
+                                  TileType tile, size_t results) {
+  if (each < 1 || tile.getRows() % each != 0)
+    return op->emitOpError("has ") << tile.getRows()
+                                   << " rows, which is no multiple of " << each
+                                   << " a token";
+  Block &block = region.front();
+  auto areIndices = [](TypeRange types, size_t count) {
+    return types.size() == count &&
+           llvm::all_of(types, [](Type type) { return type.isIndex(); });
+  };
+  if (!areIndices(block.getArgumentTypes(), 1))
+    return op->emitOpError("has a region that is not given one index");
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield || !areIndices(yield.getOperandTypes(), results))
+    return op->emitOpError("has a region that does not yield ")
+           << results << (results == 1 ? " index" : " indices");
   return success();
 }
 
+LogicalResult LogitOp::verify() {
+  if (!isa<ScoreAttrInterface>(getScore()))
+    return emitOpError("takes a point of the score axis, not ") << getScore();
+  return verifyRegion(*this, getIndex(), static_cast<int64_t>(getEach()),
+                      getTile().getType(), 1);
+}
+
+LogicalResult MaskOp::verify() {
+  if (getBorders().empty() != !getEach() || getBorders().empty() != !getWhole())
+    return emitOpError("has a region of borders just where it has rows a token "
+                       "and what tells whole runs");
+  if (getBorders().empty())
+    return success();
+  return verifyRegion(*this, getBorders(), static_cast<int64_t>(*getEach()),
+                      getTile().getType(), 2);
+}
+
 LogicalResult FinishOp::verify() {
-  auto out = cast<MemRefType>(getOut().getType());
   StateType state = getState().getType();
-  if (out.getRank() != 2 || out.getDimSize(1) != state.getColumns())
-    return emitOpError("writes rows of ")
-           << state.getColumns() << " to a buffer of " << out;
-  return success();
+  auto lse = cast<MemRefType>(getLse().getType());
+  if (lse.getRank() != 2)
+    return emitOpError("writes lse by token and head, not to ") << lse;
+  return verifyTokens(*this, cast<MemRefType>(getOut().getType()),
+                      static_cast<int64_t>(getEach()), state.getRows(),
+                      state.getColumns());
 }
 
 LogicalResult EncodeOp::verify() {

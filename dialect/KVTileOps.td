@@ -46,18 +46,28 @@ def KV_RowsOp : KV_TileOp<"rows"> {
   let summary = "rows of a buffer as a tile";
   let description = [{
     As many rows as the tile has, from row `row` on.
-    `%q = kv.rows %buffer[%row] : memref<9x64xf32> -> !kv.tile<3x64>`
+    `%k = kv.rows %buffer[%head] : memref<3x64xf32> -> !kv.tile<1x64>`
+
+    Of a buffer of `count` tokens `each` rows a token, from row `row` of the
+    token on: row r of the tile is of token r / each. A tile may have room for
+    more tokens than there are; what it holds beyond them is some token's.
+    `%q = kv.rows %buffer[%row] of %count each 3 : memref<?x9x64xf32> -> !kv.tile<48x64>`
   }];
-  let arguments = (ins AnyMemRef:$buffer, Index:$row);
+  let arguments = (ins AnyMemRef:$buffer, Index:$row, Optional<Index>:$count,
+                       OptionalAttr<I64Attr>:$each);
   let results = (outs KV_TileType:$tile);
-  let assemblyFormat = "$buffer `[` $row `]` attr-dict `:` type($buffer) `->` type($tile)";
+  let assemblyFormat = [{
+    $buffer `[` $row `]` (`of` $count^ `each` $each)? attr-dict
+    `:` type($buffer) `->` type($tile)
+  }];
   let hasVerifier = 1;
 }
 
 def KV_RotateOp : KV_TileOp<"rotate", [AllTypesMatch<["tile", "result"]>]> {
   let summary = "turn pairs of columns by a table of angles";
   let description = [{
-    `angles` is [2, pairs]: cosines, then sines. y0 = x0 c - x1 s, y1 = x0 s +
+    `angles` is [2, pairs]: cosines, then sines; or [tokens, 2, pairs], where
+    the tile has as many rows for each of the tokens. y0 = x0 c - x1 s, y1 = x0 s +
     x1 c (Su et al. 2021, section 3.4.2). `position` says which columns are a
     pair. Keys take one rounding an operation, which is part of their
     definition. A query is `exact`: its result is off by little more than its
@@ -205,28 +215,57 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
 def KV_LogitOp : KV_TileOp<"logit", [AllTypesMatch<["tile", "result"]>]> {
   let summary = "what a score point does to a run's dot products";
   let description = [{
-    Row r is query head `head` + r. Column c's key lies `index` - (`token` -
-    `lead` + c) before the query.
+    The tile has `each` rows a token that asks. The region is given the token's
+    number among them and yields the index that it asks at. Row r is query head
+    `head` + r % each; column c's key lies index - (`token` - `lead` + c)
+    before the query.
+
+    ```mlir
+    %l = kv.logit %s by #score head %h run %t, %lead, %n each 3 at {
+    ^bb0(%row: index):
+      kv.yield %index : index
+    } : !kv.tile<48x64>
+    ```
   }];
   let arguments = (ins KV_TileType:$tile, AnyAttr:$score, Index:$head,
-                       Index:$index, Index:$token, Index:$lead, Index:$count);
+                       Index:$token, Index:$lead, Index:$count, I64Attr:$each);
+  let regions = (region SizedRegion<1>:$index);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
-    $tile `by` $score `head` $head `index` $index
-    `run` $token `,` $lead `,` $count attr-dict `:` type($tile)
+    $tile `by` $score `head` $head `run` $token `,` $lead `,` $count
+    `each` $each `at` $index attr-dict `:` type($tile)
   }];
   let hasVerifier = 1;
 }
 
 def KV_MaskOp : KV_TileOp<"mask", [AllTypesMatch<["tile", "result"]>]> {
-  let summary = "minus infinity in all columns but those of a run";
+  let summary = "minus infinity in all columns but those that a row attends to";
   let description = [{
-    Columns `lead` to `count` - 1 stay.
-    `%m = kv.mask %s but %lead, %n : !kv.tile<3x64>`
+    Columns `lead` to `count` - 1 stay, which are the run's.
+    `%m = kv.mask %s run %t, %lead, %n : !kv.tile<3x64>`
+
+    Where tokens that ask have borders of their own, `each` rows a token, the
+    region is given the token's number and yields the first token that it
+    attends to and the one behind the last. `whole` is true where the run lies
+    within the borders of all of them.
+
+    ```mlir
+    %m = kv.mask %s run %t, %lead, %n unless %whole each 3 but {
+    ^bb0(%row: index):
+      kv.yield %begin, %end : index, index
+    } : !kv.tile<48x64>
+    ```
   }];
-  let arguments = (ins KV_TileType:$tile, Index:$lead, Index:$count);
+  let arguments = (ins KV_TileType:$tile, Index:$token, Index:$lead,
+                       Index:$count, Optional<I1>:$whole,
+                       OptionalAttr<I64Attr>:$each);
+  let regions = (region MaxSizedRegion<1>:$borders);
   let results = (outs KV_TileType:$result);
-  let assemblyFormat = "$tile `but` $lead `,` $count attr-dict `:` type($tile)";
+  let assemblyFormat = [{
+    $tile `run` $token `,` $lead `,` $count
+    (`unless` $whole^ `each` $each `but` $borders)? attr-dict `:` type($tile)
+  }];
+  let hasVerifier = 1;
 }
 
 def KV_InitStateOp : KV_TileOp<"init_state"> {
@@ -242,7 +281,7 @@ def KV_SoftmaxUpdateOp : KV_TileOp<"softmax_update", [
     m' = max(m, logits), weights = exp(logits - m'), alpha = exp(m - m'),
     l' = l alpha + sum of weights. The accumulator is left to kv.accumulate,
     which multiplies it by alpha (Milakov and Gimelshein 2018, algorithm 3).
-    At least one column of the `count` must be finite.
+    A row whose logits are all minus infinity stays as it was.
 
     `%w, %alpha, %1 = kv.softmax_update %m, %0 columns %n : !kv.tile<3x64>, !kv.state<3x64> -> !kv.tile<3x1>`
   }];
@@ -255,17 +294,44 @@ def KV_SoftmaxUpdateOp : KV_TileOp<"softmax_update", [
   }];
 }
 
+def KV_LoadStateOp : KV_TileOp<"load_state"> {
+  let summary = "a softmax that was finished, as one under way";
+  let description = [{
+    Part `part` has out [rows, columns] and lse [rows], in f32; rows are taken
+    from `row` on. m = lse, l = 1, acc = out; where lse is minus infinity, a
+    softmax over nothing.
+    `%s = kv.load_state %parts[%i] at %row : !kv.state<3x64>`
+  }];
+  let arguments = (ins KV_PartsType:$parts, Index:$part, Index:$row);
+  let results = (outs KV_StateType:$state);
+  let assemblyFormat = "$parts `[` $part `]` `at` $row attr-dict `:` type($state)";
+}
+
+def KV_MergeStateOp : KV_TileOp<"merge_state", [
+    AllTypesMatch<["state", "other", "next"]>]> {
+  let summary = "the softmax over the tokens of both";
+  let description = [{
+    m' = max(m, m2); l' = l exp(m - m') + l2 exp(m2 - m'), acc likewise. A
+    softmax over nothing changes nothing, to the bit.
+    `%s = kv.merge_state %a, %b : !kv.state<3x64>`
+  }];
+  let arguments = (ins KV_StateType:$state, KV_StateType:$other);
+  let results = (outs KV_StateType:$next);
+  let assemblyFormat = "$state `,` $other attr-dict `:` type($state)";
+}
+
 def KV_FinishOp : KV_TileOp<"finish"> {
   let summary = "acc / l, and m + ln l";
   let description = [{
-    Writes the rows of `out` and the entries of `lse` from `row` on. Where
-    nothing was taken in: zeros and minus infinity.
-    `kv.finish %s to %out[%row], %lse : !kv.state<3x64>, memref<9x64xf32>, memref<9xf32>`
+    The state has `each` rows a token, of which there are `count`: row r goes to
+    row `row` + r % each of token r / each. Where nothing was taken in: zeros
+    and minus infinity.
+    `kv.finish %s to %out[%row] of %count each 3, %lse : !kv.state<48x64>, memref<?x9x64xf32>, memref<?x9xf32>`
   }];
   let arguments = (ins KV_StateType:$state, AnyMemRef:$out, Index:$row,
-                       AnyMemRef:$lse);
+                       Index:$count, I64Attr:$each, AnyMemRef:$lse);
   let assemblyFormat = [{
-    $state `to` $out `[` $row `]` `,` $lse attr-dict
+    $state `to` $out `[` $row `]` `of` $count `each` $each `,` $lse attr-dict
     `:` type($state) `,` type($out) `,` type($lse)
   }];
   let hasVerifier = 1;

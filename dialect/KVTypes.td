@@ -27,6 +27,11 @@ def KV_ViewType : KV_Type<"View", "view"> {
   let summary = "the page tables of a layer's streams";
 }
 
+def KV_PartsType : KV_Type<"Parts", "parts"> {
+  let summary = "results of attention over parts of a sequence";
+  let description = [{ For each part out and lse, in f32: see kv.load_state. }];
+}
+
 def KV_PageType : KV_Type<"Page", "page"> {
   let summary = "one page of a stream";
   let description = [{ Example: `!kv.page<#kv.stream<...>>` }];

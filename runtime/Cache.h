@@ -19,6 +19,7 @@
 #include "runtime/Generated.h"
 #include "runtime/Pages.h"
 #include "runtime/Text.h"
+#include "runtime/Threads.h"
 
 namespace kvc::runtime {
 
@@ -26,6 +27,7 @@ namespace kvc::runtime {
 struct LayerCache {
   /// Tokens appended; a reader: up to and with its last query.
   int64_t seen;
+  int64_t reached; ///< the longest length so far
   int64_t saturated;
   Stream streams[KVC_MAX_STREAMS];
   kvc_gen_view view; ///< the page tables of `streams`
@@ -37,6 +39,10 @@ struct kvc_cache {
   int64_t firstPosition;
   kvc::runtime::LayerCache *layers; ///< [kvc_generated.layers]
   kvc::runtime::AngleTables angles;
+  kvc::runtime::Executor executor;
+  float *workspace; ///< of the piece that is under way
+  int64_t workspaceFloats;
+  bool busy; ///< in a group of requests
   char error[256]; ///< of the last call; "" after a success
   char unheard[1]; ///< texts of further errors in one call
 };
@@ -47,6 +53,12 @@ kvc_status createCache(const kvc_options *options, kvc_cache **out);
 void destroyCache(kvc_cache *cache);
 
 kvc_status decodeSteps(kvc_step *steps, size_t count);
+kvc_status prefillChunks(kvc_chunk *chunks, size_t count);
+kvc_status appendChunks(kvc_chunk *chunks, size_t count);
+kvc_status attendQueries(kvc_query *queries, size_t count);
+kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
+                      int64_t tokens, void *out, float *lse);
+kvc_status resetCache(kvc_cache *cache);
 
 kvc_status countStored(kvc_cache *cache, int32_t layer, int64_t *out);
 kvc_status readStored(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,

@@ -21,6 +21,9 @@ namespace kvc::runtime {
 /// infinite or above 2^56 in magnitude; -1 where there is none.
 int64_t firstRefused(int64_t io, const void *elements, int64_t count);
 
+/// Bytes of an element of type `io`.
+inline int64_t elementBytes(int64_t io) { return io == 0 ? 4 : 2; }
+
 /// Element `index`, exactly.
 double elementValue(int64_t io, const void *elements, int64_t index);
 

@@ -44,8 +44,8 @@ typedef struct kvc_gen_stream {
   int64_t page_bytes;
   /* Entries of its page table: the page of token t is entry
    * ((t - origin) / page_tokens) % table_pages. Never fewer than the pages
-   * that a step can need at once: those of what was held before it, of what
-   * is held behind it and of the token that is appended. */
+   * that a piece of a prefill can need at once: those of what was held before
+   * it (with `rollback`), of what is held behind it and of its tokens. */
   int64_t table_pages;
 } kvc_gen_stream;
 
@@ -54,26 +54,58 @@ typedef struct kvc_gen_view {
   void **tables[KVC_MAX_STREAMS];
 } kvc_gen_view;
 
-/* What must be filled before a kernel runs at `seen`:
- * angles[i] is [2][pairs] floats: the cosines, then the sines of index i. */
+/* Consecutive tokens of a sequence that ask, of one head of keys and the query
+ * heads that meet it. Row r asks as the newest of seen + r tokens. It attends to
+ * what a decode step there attends to, as far as it lies in [from, to). Where
+ * seen + r is beyond `newest`, the length of what is held, it attends to what is
+ * stored at `newest` less what seen + r no longer stores. */
+typedef struct kvc_gen_rows {
+  int64_t head; /* of keys */
+  int64_t seen; /* of row 0, at least 1 */
+  int64_t rows; /* 1 to the kernel's `rows` */
+  int64_t newest;
+  int64_t from, to;
+  const void *q; /* [rows, heads, head_dim], io */
+  /* angles[i], the query's i-th rotation, is [kernel rows][2][pairs]: for each
+   * row the cosines, then the sines of its index (`indices` of seen + r).
+   * Rows that do not ask need not be filled. */
+  const float *angles[KVC_MAX_QUERIES];
+  void *out;  /* [rows, heads, value_dim]: io, or f32 where `partial` */
+  float *lse; /* [rows, heads] */
+  int64_t partial;
+} kvc_gen_rows;
+
+/* Attention over a part of what a row attends to. */
+typedef struct kvc_gen_part {
+  const float *out; /* [rows, heads, value_dim] */
+  const float *lse; /* [rows, heads] */
+} kvc_gen_part;
+
 /* Of a reader's kernel, which reads an owner's streams, the runtime calls
- * `indices` and `attend` alone; the rest may be null. */
+ * `indices`, `ranges`, `attend`, `attend_rows`, `merge` and `live` alone; the
+ * rest may be null. */
 typedef struct kvc_gen_kernel {
   int64_t heads, kv_heads, head_dim, value_dim;
-  int64_t limit;   /* most tokens a sequence may have; -1: none */
-  int64_t streams; /* entries of `stream` */
+  int64_t limit;    /* most tokens a sequence may have; -1: none */
+  int64_t rollback; /* steps by which one can go back, at least */
+  int64_t rows;     /* most rows of attend_rows, and tokens of a piece */
+  int64_t streams;  /* entries of `stream` */
   const kvc_gen_stream *stream;
   int64_t queries; /* distinct query indices: 1 or 2 (0: no rotation) */
 
   /* out[2 s], out[2 s + 1]: begin and end of stream s at length `seen`, which
    * may be 0. begin == end: it holds nothing. */
   void (*ranges)(int64_t seen, int64_t *out);
+  /* Likewise what stays in pages at length `seen`, where the longest length so
+   * far was `reached`: more than `ranges` by what `rollback` holds. Neither
+   * begin nor end ever falls as lengths grow. */
+  void (*held)(int64_t seen, int64_t reached, int64_t *out);
   /* out[i]: the index (first position excluded) that the query of the newest
    * of `seen` tokens takes for its i-th rotation. */
   void (*indices)(int64_t seen, int64_t *out);
   /* out[0]: tokens stored; out[1..6]: codes, scales, residual, sinks,
-   * originals, rollback (kvc_bytes). */
-  void (*plan)(int64_t seen, int64_t *out);
+   * originals, rollback (kvc_bytes), where the longest length was `reached`. */
+  void (*plan)(int64_t seen, int64_t reached, int64_t *out);
 
   /* Rotate token `token` (angles: of its index) and write it to the stream
    * that it enters. Returns how many values saturated. angles is null where
@@ -83,9 +115,13 @@ typedef struct kvc_gen_kernel {
   /* Code what falls due at length `seen` (it was appended, and the streams
    * still hold what they held at seen - 1). Returns how many saturated. */
   int64_t (*code)(const kvc_gen_view *view, int64_t seen);
-  /* Attend as the newest of `seen` tokens. lse may be null. */
-  void (*attend)(const kvc_gen_view *view, int64_t seen, const void *q,
-                 const float *const *angles, void *out, float *lse);
+  /* Attend with one row; with as many as `rows` (null where that is 1). */
+  void (*attend)(const kvc_gen_view *view, const kvc_gen_rows *rows);
+  void (*attend_rows)(const kvc_gen_view *view, const kvc_gen_rows *rows);
+  /* Join `count` parts of row `row`: out [heads, value_dim], io or f32 where
+   * `partial`, lse [heads]. The order of the parts is that of the sums. */
+  void (*merge)(const kvc_gen_part *parts, int64_t count, int64_t row,
+                void *out, float *lse, int64_t partial);
   /* Tokens [from, to) as f32, as kvc_library_table.read says; the token
    * count of the output's rows is `rows`, its first row `row`. There is at
    * least one token; all are stored, and all are sinks or none is. keys and
@@ -102,6 +138,7 @@ typedef struct kvc_gen_layer {
   int64_t kernel_number;
   int64_t owner; /* itself, or the layer whose streams it reads */
   int64_t rope;  /* entry of kvc_gen_model.rope; -1: no rotation */
+  int64_t chunk; /* most tokens of one call, since readers follow; -1: any */
   const char *policy;
 } kvc_gen_layer;
 

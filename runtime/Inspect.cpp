@@ -36,7 +36,9 @@ struct Live {
 
 /// What kvc_gen_kernel.plan says.
 struct Plan {
-  Plan(const kvc_gen_kernel &kernel, int64_t seen) { kernel.plan(seen, out); }
+  Plan(const kvc_gen_kernel &kernel, int64_t seen, int64_t reached) {
+    kernel.plan(seen, reached, out);
+  }
   int64_t stored() const { return out[0]; }
   kvc_bytes bytes() const {
     return {out[1], out[2], out[3], out[4], out[5], out[6], 0};
@@ -117,7 +119,7 @@ kvc_status measure(kvc_cache *cache, int32_t layer, kvc_stats *out) {
   out->seen = store.seen;
   if (isReader(layer))
     return KVC_OK;
-  Plan plan(kernel, store.seen);
+  Plan plan(kernel, store.seen, store.reached);
   out->stored = plan.stored();
   out->evicted = store.seen - plan.stored();
   out->saturated = store.saturated;
@@ -133,7 +135,7 @@ kvc_status planBytes(int32_t layer, int64_t tokens, kvc_bytes *out) {
     return KVC_INVALID_ARGUMENT;
   *out = {};
   if (!isReader(layer))
-    *out = Plan(*kvc_generated.layer[layer].kernel, tokens).bytes();
+    *out = Plan(*kvc_generated.layer[layer].kernel, tokens, tokens).bytes();
   return KVC_OK;
 }
 

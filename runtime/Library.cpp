@@ -95,6 +95,10 @@ kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
   out->value_dim = static_cast<int32_t>(kernel.value_dim);
   out->owner = static_cast<int32_t>(itsLayer.owner);
   out->kernel = static_cast<int32_t>(itsLayer.kernel_number);
+  out->piece = static_cast<int32_t>(kernel.rows);
+  out->chunk = static_cast<int32_t>(itsLayer.chunk);
+  out->rollback = static_cast<int32_t>(kernel.rollback);
+  out->limit = kernel.limit;
   out->policy = itsLayer.policy;
   return KVC_OK;
 }
@@ -141,6 +145,8 @@ const char *statusName(kvc_status status) {
     return "unsupported CPU";
   case KVC_VERSION:
     return "wrong version";
+  case KVC_GONE:
+    return "gone";
   }
   return "unknown status";
 }
@@ -153,6 +159,11 @@ constexpr kvc_library_table libraryTable = {
     create,
     destroy,
     decodeSteps,
+    prefillChunks,
+    appendChunks,
+    attendQueries,
+    mergeParts,
+    resetCache,
     countStored,
     readStored,
     measure,

@@ -41,20 +41,42 @@ TokenRange Stream::pageRange(TokenRange tokens) const {
           (tokens.end - 1 - shape->origin) / shape->page_tokens + 1};
 }
 
-void *Stream::takePage() {
-  if (void *page = freePages) {
-    freePages = *static_cast<void **>(page);
-    // A kernel may read what is stale, but must find no pointer there, which
-    // could be a NaN.
-    *static_cast<void **>(page) = nullptr;
-    return page;
-  }
+int64_t Stream::pagesOf(TokenRange tokens) const {
+  TokenRange range = pageRange(tokens);
+  return range.end - range.begin;
+}
+
+bool Stream::addPage() {
   // A page lies in the list by a pointer, whatever its size.
   int64_t least = sizeof(void *);
   void *page =
       allocatePage(shape->page_bytes < least ? least : shape->page_bytes);
-  if (page)
-    ++pages;
+  if (!page)
+    return false;
+  *static_cast<void **>(page) = freePages;
+  freePages = page;
+  ++pages;
+  return true;
+}
+
+bool Stream::reserve(int64_t count) {
+  while (pages < count)
+    if (!addPage())
+      return false;
+  return true;
+}
+
+void Stream::giveBack(int64_t count) {
+  for (; pages > count; --pages)
+    release(takePage());
+}
+
+void *Stream::takePage() {
+  void *page = freePages;
+  freePages = *static_cast<void **>(page);
+  // A kernel may read what is stale, but must find no pointer there, which
+  // could be a NaN.
+  *static_cast<void **>(page) = nullptr;
   return page;
 }
 
@@ -65,21 +87,14 @@ void Stream::givePage(int64_t page) {
   entry = nullptr;
 }
 
-kvc_status Stream::cover(TokenRange tokens) {
+void Stream::cover(TokenRange tokens) {
   if (tokens.empty())
-    return KVC_OK;
+    return;
   TokenRange wanted = pageRange(tokens);
   if (begin == end)
     begin = end = wanted.begin;
-  for (; end < wanted.end; ++end) {
-    if (end - begin >= shape->table_pages)
-      return KVC_FULL;
-    void *page = takePage();
-    if (!page)
-      return KVC_OUT_OF_MEMORY;
-    table[end % shape->table_pages] = page;
-  }
-  return KVC_OK;
+  for (; end < wanted.end; ++end)
+    table[end % shape->table_pages] = takePage();
 }
 
 void Stream::trim(TokenRange tokens) {

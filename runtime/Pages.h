@@ -38,10 +38,19 @@ public:
   /// there is no page.
   void **pageTable() const { return table; }
 
+  /// Pages that tokens take.
+  int64_t pagesOf(TokenRange tokens) const;
+  /// Pages held and free.
+  int64_t pageCount() const { return pages; }
+  /// Have as many pages, in use or not; false where memory is short: some may
+  /// be there then, giveBack() puts that right.
+  bool reserve(int64_t count);
+  /// Give the platform what is more than `count` pages; so many are not in use.
+  void giveBack(int64_t count);
+
   /// Hold the pages of `tokens` besides those that are held, with which they
-  /// are consecutive. KVC_OUT_OF_MEMORY, or KVC_FULL where the page table has
-  /// no room: some of the pages may be held then, trim() puts that right.
-  kvc_status cover(TokenRange tokens);
+  /// are consecutive. All are there by reserve().
+  void cover(TokenRange tokens);
 
   /// Hold the pages of `tokens` and no others, all of which are held.
   void trim(TokenRange tokens);
@@ -51,6 +60,7 @@ public:
 
 private:
   TokenRange pageRange(TokenRange tokens) const;
+  bool addPage();
   void *takePage();
   void givePage(int64_t page);
 

@@ -52,6 +52,43 @@ void *allocateTable(size_t count, size_t bytes);
 /// Give back what one of the two returned; null is allowed.
 void release(void *memory);
 
+/// The platform's own, as it wants them: open() before use, and false where it
+/// fails; close() after a successful one.
+class Mutex {
+public:
+  bool open();
+  void close();
+  void lock();
+  void unlock();
+
+private:
+  friend class Condition;
+  alignas(16) char storage[64];
+};
+
+class Condition {
+public:
+  bool open();
+  void close();
+  void wait(Mutex &mutex);
+  void wakeAll();
+
+private:
+  alignas(16) char storage[64];
+};
+
+class Thread {
+public:
+  bool start(void *(*function)(void *), void *argument);
+  void join();
+
+private:
+  void *handle;
+};
+
+/// Let another thread have this CPU.
+void yieldThread();
+
 } // namespace kvc::runtime
 
 #endif // KVC_RUNTIME_PLATFORM_H

@@ -36,7 +36,18 @@ static ExitCode runRun(const Arguments &arguments) {
   options.output = arguments.get("-o");
   options.dumpCache = arguments.get("--dump-cache");
   options.stats = arguments.get("--stats");
+  auto prefill = arguments.getInteger("--prefill", 0, 0, INT64_MAX);
+  if (!prefill)
+    return fail(prefill.takeError());
+  auto chunk = arguments.getInteger("--chunk", 0, 1, INT64_MAX);
+  if (!chunk)
+    return fail(chunk.takeError());
+  if (arguments.has("--chunk") && !arguments.has("--prefill"))
+    return fail(userError("--chunk says how a prefill is cut: give --prefill "
+                          "too, or leave it out"));
   options.first = *first;
+  options.prefill = *prefill;
+  options.chunk = *chunk;
   if (Error error = runTrace(options))
     return fail(std::move(error));
   return Good;
@@ -52,12 +63,16 @@ static const Flag runFlags[] = {
      "[kv_heads, stored, dim], and layers.{i}.positions, I64"},
     {"--stats", "FILE", "tokens and bytes of each layer, as JSON"},
     {"--first", "N", "position of the first token (0)"},
+    {"--prefill", "N", "take the first N tokens by prefill (0)"},
+    {"--chunk", "C",
+     "so many tokens a prefill (as many as the spec allows)"},
 };
 
 const Command runCommand = {"run",
                             "LIB --trace FILE -o FILE",
                             "replay a recorded trace through a library",
-                            "Decodes token by token.\n",
+                            "Decodes token by token, behind what --prefill "
+                            "takes.\n",
                             runFlags,
                             runRun};
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/emit/CFunctions.h"
+#include "runtime/Generated.h"
 
 using namespace mlir;
 
@@ -75,9 +76,12 @@ std::string CFunctions::store(StringRef suffix) {
   LLVM::LLVMFuncOp function = callee(suffix);
   if (!function)
     return "";
-  auto outer = open(suffix, none, {i64, pointer});
-  Value seen = outer.getArgument(0), out = outer.getArgument(1);
-  auto call = LLVM::CallOp::create(builder, loc, function, ValueRange{seen});
+  SmallVector<Type> inputs(function.getArgumentTypes());
+  inputs.push_back(pointer);
+  auto outer = open(suffix, none, inputs);
+  Value out = outer.getArguments().back();
+  SmallVector<Value> lengths(outer.getArguments().drop_back());
+  auto call = LLVM::CallOp::create(builder, loc, function, lengths);
   SmallVector<Value> results;
   Type result = function.getFunctionType().getReturnType();
   if (auto aggregate = dyn_cast<LLVM::LLVMStructType>(result)) {
@@ -118,34 +122,70 @@ std::string CFunctions::code() {
   return function ? function.getName().str() : "";
 }
 
-std::string CFunctions::attend() {
-  LLVM::LLVMFuncOp function = callee("attend");
+std::string CFunctions::attend(StringRef suffix, int64_t rows) {
+  LLVM::LLVMFuncOp function = callee(suffix);
   if (!function)
     return "";
   kv::ShapeAttr shape = step.getShape();
-  auto outer =
-      open("attend", none, {pointer, i64, pointer, pointer, pointer, pointer});
-  SmallVector<Value> arguments{outer.getArgument(0), outer.getArgument(1)};
-  passStatic(arguments, outer.getArgument(2),
-             {shape.getHeads(), shape.getHeadDim()});
+  auto outer = open(suffix, none, {pointer, pointer});
+  // Members of kvc_gen_rows, each of 64 bits, in their order.
+  int64_t number = 0;
+  auto member = [&](Type type) -> Value {
+    Value place = element(outer.getArgument(1), number++, i64);
+    return LLVM::LoadOp::create(builder, loc, type, place);
+  };
+  SmallVector<Value> arguments{outer.getArgument(0)};
+  for (int i = 0; i < 6; ++i) // head, seen, rows, newest, from, to
+    arguments.push_back(member(i64));
+  Value count = rows > 1 ? arguments[3] : integer(1);
+  pass(arguments, member(pointer),
+       {count, integer(shape.getHeads()), integer(shape.getHeadDim())});
   auto position = step.getPolicy().getPosition();
-  for (unsigned rotation = 0; rotation < position.getRotations(); ++rotation) {
-    Value table =
-        LLVM::LoadOp::create(builder, loc, pointer,
-                             element(outer.getArgument(3), rotation, pointer));
-    passStatic(arguments, table, {2, position.getPairs()});
+  for (unsigned rotation = 0; rotation < KVC_MAX_QUERIES; ++rotation) {
+    Value table = member(pointer);
+    if (rotation < position.getRotations())
+      passStatic(arguments, table, {rows, 2, position.getPairs()});
   }
-  passStatic(arguments, outer.getArgument(4),
-             {shape.getHeads(), shape.getValueDim()});
+  Value out = member(pointer), lse = member(pointer);
+  passOut(arguments, out, lse, member(i64), count);
+  LLVM::CallOp::create(builder, loc, function, arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  return outer.getName().str();
+}
+
+/// What kv.finish writes to, by token: out in io, where that is not f32 also
+/// as f32 with what tells which of the two is meant; lse.
+void CFunctions::passOut(SmallVectorImpl<Value> &arguments, Value out,
+                         Value lse, Value partial, Value count) {
+  kv::ShapeAttr shape = step.getShape();
+  SmallVector<Value> sizes{count, integer(shape.getHeads()),
+                           integer(shape.getValueDim())};
+  pass(arguments, out, sizes);
+  if (!shape.getIo().isF32()) {
+    pass(arguments, out, sizes);
+    arguments.push_back(LLVM::ICmpOp::create(
+        builder, loc, LLVM::ICmpPredicate::ne, partial, integer(0)));
+  }
+  pass(arguments, lse, {count, integer(shape.getHeads())});
+}
+
+std::string CFunctions::merge() {
+  LLVM::LLVMFuncOp function = callee("merge");
+  if (!function)
+    return "";
+  auto outer = open("merge", none, {pointer, i64, i64, pointer, pointer, i64});
+  SmallVector<Value> arguments(outer.getArguments().take_front(3));
   // Who wants no lse has a place for it on the stack.
-  Value scratch = LLVM::AllocaOp::create(
-      builder, loc, pointer, builder.getF32Type(), integer(shape.getHeads()));
+  Value scratch = LLVM::AllocaOp::create(builder, loc, pointer,
+                                         builder.getF32Type(),
+                                         integer(step.getShape().getHeads()));
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   Value wanted = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
-                                      outer.getArgument(5), null);
-  Value lse = LLVM::SelectOp::create(builder, loc, wanted, outer.getArgument(5),
-                                     scratch);
-  passStatic(arguments, lse, {shape.getHeads()});
+                                      outer.getArgument(4), null);
+  Value lse = LLVM::SelectOp::create(builder, loc, wanted,
+                                     outer.getArgument(4), scratch);
+  passOut(arguments, outer.getArgument(3), lse, outer.getArgument(5),
+          integer(1));
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
   return outer.getName().str();

@@ -23,7 +23,8 @@ public:
   std::string store(llvm::StringRef suffix); ///< results to an array
   std::string append();
   std::string code();
-  std::string attend();
+  std::string attend(llvm::StringRef suffix, int64_t rows);
+  std::string merge();
   std::string read();
 
 private:
@@ -37,6 +38,8 @@ private:
             llvm::ArrayRef<mlir::Value> sizes);
   void passStatic(llvm::SmallVectorImpl<mlir::Value> &arguments,
                   mlir::Value pointer, llvm::ArrayRef<int64_t> sizes);
+  void passOut(llvm::SmallVectorImpl<mlir::Value> &arguments, mlir::Value out,
+               mlir::Value lse, mlir::Value partial, mlir::Value count);
   mlir::Value element(mlir::Value array, int64_t index, mlir::Type type);
 
   mlir::OpBuilder &builder;

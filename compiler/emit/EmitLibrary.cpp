@@ -64,6 +64,7 @@ private:
 
   std::string stepRecord(kv::StepOp step);
   int64_t ropeOf(kv::PositionAttrInterface position);
+  int64_t chunkOf(kv::LayerOp layer);
   Record layerRecord(kv::LayerOp layer,
                      const llvm::StringMap<std::pair<int64_t, std::string>> &);
   void entryPoint(StringRef name, LLVM::LLVMFuncOp table);
@@ -174,15 +175,23 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                 shape.getHeadDim(),
                 shape.getValueDim(),
                 policy.getTime().getLimit().value_or(-1),
+                policy.getRollback(),
+                step.getSchedule() ? step.getSchedule()->getRows() : 1,
                 static_cast<int64_t>(streams.size()),
                 at(array(name + "_streams", streams)),
                 static_cast<int64_t>(policy.getPosition().getRotations()),
                 at(functions.store("ranges")),
+                at(functions.store("held")),
                 at(functions.store("indices")),
                 at(functions.store("plan")),
                 at(functions.append()),
                 at(functions.code()),
-                at(functions.attend()),
+                at(functions.attend("attend", 1)),
+                at(functions.attend("attend_rows",
+                                    step.getSchedule()
+                                        ? step.getSchedule()->getRows()
+                                        : 1)),
+                at(functions.merge()),
                 at(functions.read()),
                 at(functions.store("live"))};
   return array(name + "_kernel", {record});
@@ -201,6 +210,20 @@ int64_t LibraryWriter::ropeOf(kv::PositionAttrInterface position) {
   return static_cast<int64_t>(ropes.size()) - 1;
 }
 
+/// With readers, whose queries come behind the whole chunk, an owner takes no
+/// more tokens at once than it can go back by; -1: what is held tells all.
+int64_t LibraryWriter::chunkOf(kv::LayerOp layer) {
+  kv::PolicyAttr policy = layer.getPolicy();
+  const int64_t self = layer.getNumber();
+  const bool isRead = llvm::any_of(model.getLayers(), [&](kv::LayerOp other) {
+    return other != layer && other.getOwnerNumber() == self;
+  });
+  const bool forgets = policy.getTime().evicts() ||
+                       policy.getKeys().keepsOriginals() ||
+                       policy.getValues().keepsOriginals();
+  return isRead && forgets ? policy.getRollback() + 1 : -1;
+}
+
 Record LibraryWriter::layerRecord(
     kv::LayerOp layer,
     const llvm::StringMap<std::pair<int64_t, std::string>> &steps) {
@@ -209,7 +232,7 @@ Record LibraryWriter::layerRecord(
   llvm::raw_string_ostream(policy) << layer.getPolicy();
   return {
       Member::address(kernel), number, layer.getOwnerNumber(),
-      ropeOf(layer.getPolicy().getPosition()),
+      ropeOf(layer.getPolicy().getPosition()), chunkOf(layer),
       Member::address(text((layer.getSymName() + "_policy").str(), policy))};
 }
 

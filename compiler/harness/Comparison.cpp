@@ -74,8 +74,8 @@ bool Comparison::step(int64_t layer, const TokenInput &input, bool compare) {
   const int64_t position = nextPosition(layer);
   Output got;
   const auto start = std::chrono::steady_clock::now();
-  const kvc_status status =
-      decode(library, actual, layer, position, input.q, input.k, input.v, got);
+  const kvc_status status = decode(
+      library, actual, layer, {position, 1, input.q, input.k, input.v}, got);
   const std::chrono::duration<double> took =
       std::chrono::steady_clock::now() - start;
   seconds.push_back(took.count());
@@ -85,15 +85,16 @@ bool Comparison::step(int64_t layer, const TokenInput &input, bool compare) {
                              ": " + actual.lastError());
   reference::Attended want =
       expected->decode(layer, {input.q, input.k, input.v}, compare);
-  return !compare || compareRows(layer, position, got, want);
+  return !compare || compareRows(layer, position, got, want, library.io());
 }
 
 bool Comparison::compareRows(int64_t layer, int64_t position, const Output &got,
-                             const reference::Attended &want) {
+                             const reference::Attended &want, Element type,
+                             int64_t row) {
   if (want.empty())
     return missed(layer, "the body that it is held against does not attend");
   for (int64_t head = 0; head < expected->shape(layer).getHeads(); ++head)
-    if (!compareRow(layer, position, head, got, want))
+    if (!compareRow(layer, position, head, got, want, type, row + head))
       return false;
   return true;
 }
@@ -108,9 +109,10 @@ static double fraction(double got, double want, double bound) {
 
 bool Comparison::compareRow(int64_t layer, int64_t position, int64_t head,
                             const Output &got,
-                            const reference::Attended &want) {
+                            const reference::Attended &want, Element type,
+                            int64_t row) {
   kv::ShapeAttr shape = expected->shape(layer);
-  const Tolerance tolerance(want, head, shape.getHeadDim(), library.io());
+  const Tolerance tolerance(want, head, shape.getHeadDim(), type);
   auto where = [&](const std::string &what, double got, double want,
                    double bound) {
     return missed(layer, formatv("head {0}, position {1}: {2} is {3:e8}, the "
@@ -122,7 +124,7 @@ bool Comparison::compareRow(int64_t layer, int64_t position, int64_t head,
   ++largest.rows;
   const int64_t dim = shape.getValueDim();
   for (int64_t d = 0; d < dim; ++d) {
-    const double a = got.out[head * dim + d], b = want.out[head * dim + d];
+    const double a = got.out[row * dim + d], b = want.out[head * dim + d];
     const double ratio = fraction(a, b, tolerance.out(b));
     if (!(ratio <= 1))
       return where("out[" + std::to_string(d) + "]", a, b, tolerance.out(b));
@@ -131,7 +133,7 @@ bool Comparison::compareRow(int64_t layer, int64_t position, int64_t head,
       largest.relative =
           std::max(largest.relative, std::fabs(a - b) / tolerance.unit());
   }
-  const double a = got.lse[head], b = want.lse[head];
+  const double a = got.lse[row], b = want.lse[head];
   const double ratio = fraction(a, b, tolerance.lse(b));
   if (!(ratio <= 1))
     return where("lse", a, b, tolerance.lse(b));

@@ -8,6 +8,7 @@
 #ifndef KVC_COMPILER_HARNESS_COMPARISON_H
 #define KVC_COMPILER_HARNESS_COMPARISON_H
 
+#include "compiler/harness/Calls.h"
 #include "compiler/harness/Inputs.h"
 #include "compiler/reference/Reference.h"
 
@@ -35,6 +36,14 @@ public:
 
   /// One step of one layer in both; with `compare`, also what it gives.
   bool step(int64_t layer, const TokenInput &input, bool compare);
+  /// A chunk of tokens in one call; without `attends`, tokens alone. A reader's
+  /// chunk ends at its owner's newest token.
+  bool chunk(int64_t layer, llvm::ArrayRef<TokenInput> inputs, bool attends);
+  /// Queries as of `position` over all tokens, in parts between `cuts`
+  /// (ascending token numbers, first position excluded) and merged. What lies
+  /// farther back than rollback may be refused as gone.
+  bool query(int64_t layer, int64_t position, const TokenInput &input,
+             llvm::ArrayRef<int64_t> cuts);
   /// What the layer holds: values and positions bit for bit, stats, bytes.
   bool compareStored(int64_t layer);
   /// Calls that must be refused and change nothing; `input` is one that the
@@ -59,10 +68,15 @@ private:
         expected(std::move(expected)) {}
 
   bool missed(int64_t layer, const llvm::Twine &what);
+  /// `row` is the first of `got`'s rows that are compared.
   bool compareRows(int64_t layer, int64_t position, const Output &got,
-                   const reference::Attended &want);
+                   const reference::Attended &want, Element type,
+                   int64_t row = 0);
   bool compareRow(int64_t layer, int64_t position, int64_t head,
-                  const Output &got, const reference::Attended &want);
+                  const Output &got, const reference::Attended &want,
+                  Element type, int64_t row);
+  bool comparePart(int64_t layer, const Tokens &query, int64_t from, int64_t to,
+                   Output &got);
   bool compareStats(int64_t layer);
   bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,
                     llvm::StringRef from);

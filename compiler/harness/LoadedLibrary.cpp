@@ -64,7 +64,9 @@ Error LoadedLibrary::describe(StringRef path) {
                        Twine(layer) + " is");
     shapes.push_back(
         {info.heads, info.kv_heads, info.head_dim, info.value_dim, info.owner});
-    policies.push_back(info.policy ? info.policy : "");
+    if (!info.policy)
+      info.policy = "";
+    infos.push_back(info);
   }
   return Error::success();
 }
@@ -77,40 +79,18 @@ Element LoadedLibrary::io() const {
 
 Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition) const {
   kvc_options options = {};
-  options.size = sizeof(options);
   options.first_position = firstPosition;
+  return create(options);
+}
+
+Expected<LibraryCache> LoadedLibrary::create(kvc_options options) const {
+  options.size = sizeof(options);
   kvc_cache *cache = nullptr;
   const kvc_status status = table->create(&options, &cache);
   if (status != KVC_OK)
     return userError(Twine("create fails: ") + table->status_name(status) +
                      ": " + table->last_error(nullptr));
   return LibraryCache(*table, cache);
-}
-
-kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
-                  int64_t layer, int64_t position, ArrayRef<float> q,
-                  ArrayRef<float> k, ArrayRef<float> v, Output &output) {
-  const LayerShape &shape = library.layers()[layer];
-  const Element io = library.io();
-  const std::vector<uint8_t> qs = narrow(io, q), ks = narrow(io, k),
-                             vs = narrow(io, v);
-  const int64_t count = shape.heads * shape.valueDim;
-  std::vector<uint8_t> out(count * elementBytes(io));
-  std::vector<float> lse(shape.heads);
-  kvc_step step = {};
-  step.cache = cache.get();
-  step.layer = static_cast<int32_t>(layer);
-  step.position = position;
-  step.q = qs.data();
-  step.k = ks.empty() ? nullptr : ks.data();
-  step.v = vs.empty() ? nullptr : vs.data();
-  step.out = out.data();
-  step.lse = lse.data();
-  if (kvc_status status = library->decode(&step, 1))
-    return status;
-  output.out = widen(io, out.data(), count);
-  output.lse = std::move(lse);
-  return step.status;
 }
 
 } // namespace kvc::harness

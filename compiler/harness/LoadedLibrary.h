@@ -48,10 +48,17 @@ public:
   const kvc_info &info() const { return about; }
   const std::vector<LayerShape> &layers() const { return shapes; }
   /// Its policy in words, for people.
-  llvm::StringRef policy(int64_t layer) const { return policies[layer]; }
+  llvm::StringRef policy(int64_t layer) const { return infos[layer].policy; }
+  /// Most tokens of one chunk of the layer; -1: any.
+  int64_t chunk(int64_t layer) const { return infos[layer].chunk; }
+  /// Most tokens of a sequence.
+  int64_t limit(int64_t layer) const {
+    return infos[layer].limit < 0 ? INT64_MAX : infos[layer].limit;
+  }
   Element io() const;
 
   llvm::Expected<LibraryCache> create(int64_t firstPosition = 0) const;
+  llvm::Expected<LibraryCache> create(kvc_options options) const;
 
 private:
   llvm::Error describe(llvm::StringRef path);
@@ -60,20 +67,8 @@ private:
   const kvc_library_table *table = nullptr;
   kvc_info about = {};
   std::vector<LayerShape> shapes;
-  std::vector<const char *> policies;
+  std::vector<kvc_layer_info> infos;
 };
-
-/// What a step of one layer gives: [heads, value_dim] widened, [heads].
-struct Output {
-  std::vector<float> out, lse;
-};
-
-/// One decode step of one layer. `k` and `v` are null for a reader. The
-/// status is the library's; on an error `output` is left alone.
-kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
-                  int64_t layer, int64_t position, llvm::ArrayRef<float> q,
-                  llvm::ArrayRef<float> k, llvm::ArrayRef<float> v,
-                  Output &output);
 
 } // namespace kvc::harness
 

@@ -8,7 +8,7 @@
 #include "compiler/harness/Run.h"
 
 #include "compiler/harness/Files.h"
-#include "compiler/harness/LoadedLibrary.h"
+#include "compiler/harness/Calls.h"
 #include "compiler/harness/Progress.h"
 #include "compiler/harness/Safetensors.h"
 #include "compiler/harness/Trace.h"
@@ -28,13 +28,14 @@ public:
       : library(library), cache(cache), trace(trace), first(first),
         outputs(trace.layers.size()) {}
 
-  Error run();
+  Error run(int64_t prefill, int64_t chunk);
   Error writeOutputs(StringRef path) const;
   Error writeCache(StringRef path) const;
   Error writeStats(StringRef path) const;
 
 private:
-  Error step(size_t layer, int64_t token);
+  int64_t largestChunk() const;
+  Error call(size_t layer, int64_t token, int64_t count, bool prefills);
   Error addStored(SafetensorsWriter &writer, int64_t layer) const;
 
   const LoadedLibrary &library;
@@ -46,33 +47,63 @@ private:
 
 } // namespace
 
-Error Replay::step(size_t layer, int64_t token) {
+/// As many tokens as every layer takes at once.
+int64_t Replay::largestChunk() const {
+  int64_t most = trace.tokens;
+  for (size_t layer = 0; layer < trace.layers.size(); ++layer)
+    if (int64_t chunk = library.chunk(static_cast<int64_t>(layer)); chunk >= 0)
+      most = std::min(most, chunk);
+  return std::max<int64_t>(most, 1);
+}
+
+/// Tokens [token, token + count) of one layer, as far as it has queries for
+/// them.
+Error Replay::call(size_t layer, int64_t token, int64_t count, bool prefills) {
   const LayerTrace &input = trace.layers[layer];
-  Output output;
-  const kvc_status status = decode(
-      library, cache, static_cast<int64_t>(layer), first + token,
-      input.queryAt(token), input.keyAt(token), input.valueAt(token), output);
-  if (status != KVC_OK)
-    return userError("layer " + Twine(layer) + ", position " +
-                     Twine(first + token) + ": " +
-                     library->status_name(status) + ": " + cache.lastError());
-  auto append = [](std::vector<float> &to, ArrayRef<float> from) {
+  Tokens tokens;
+  auto add = [](std::vector<float> &to, ArrayRef<float> from) {
     to.insert(to.end(), from.begin(), from.end());
   };
-  append(outputs[layer].out, output.out);
-  append(outputs[layer].lse, output.lse);
+  for (int64_t t = token; t < token + count; ++t) {
+    if (!input.has(t))
+      continue;
+    if (tokens.count++ == 0)
+      tokens.position = first + t;
+    add(tokens.q, input.queryAt(t));
+    add(tokens.k, input.keyAt(t));
+    add(tokens.v, input.valueAt(t));
+  }
+  if (tokens.count == 0)
+    return Error::success();
+  Output output;
+  const auto number = static_cast<int64_t>(layer);
+  const kvc_status status =
+      prefills ? prefill(library, cache, number, tokens, output)
+               : decode(library, cache, number, tokens, output);
+  if (status != KVC_OK)
+    return userError("layer " + Twine(layer) + ", position " +
+                     Twine(tokens.position) + ": " +
+                     library->status_name(status) + ": " + cache.lastError());
+  add(outputs[layer].out, output.out);
+  add(outputs[layer].lse, output.lse);
   return Error::success();
 }
 
-Error Replay::run() {
+Error Replay::run(int64_t prefill, int64_t chunk) {
   Progress progress;
-  for (int64_t token = 0; token < trace.tokens; ++token) {
-    if (token % 64 == 0)
-      progress.show("token " + Twine(token) + " of " + Twine(trace.tokens));
+  if (chunk == 0)
+    chunk = largestChunk();
+  int64_t count = 0;
+  for (int64_t token = 0; token < trace.tokens; token += count) {
+    const bool prefills = token < prefill;
+    count = prefills
+                ? std::min(std::min(chunk, prefill - token),
+                           trace.tokens - token)
+                : 1;
+    progress.show("token " + Twine(token) + " of " + Twine(trace.tokens));
     for (size_t layer = 0; layer < trace.layers.size(); ++layer)
-      if (trace.layers[layer].has(token))
-        if (Error error = step(layer, token))
-          return error;
+      if (Error error = call(layer, token, count, prefills))
+        return error;
   }
   return Error::success();
 }
@@ -159,7 +190,7 @@ Error runTrace(const RunOptions &options) {
   if (!cache)
     return cache.takeError();
   Replay replay(*library, *cache, *trace, options.first);
-  if (Error error = replay.run())
+  if (Error error = replay.run(options.prefill, options.chunk))
     return error;
   if (Error error = replay.writeOutputs(options.output))
     return error;

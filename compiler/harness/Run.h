@@ -21,10 +21,12 @@ struct RunOptions {
   std::string dumpCache; ///< what is stored at the end; "": not written
   std::string stats;     ///< JSON; "": not written
   int64_t first = 0;     ///< position of the first token
+  int64_t prefill = 0;   ///< so many tokens by prefill, the rest by decode
+  int64_t chunk = 0;     ///< tokens of one prefill; 0: as many as can be
 };
 
-/// Decodes the trace token by token and writes what was asked for. Nothing is
-/// written where a step fails.
+/// Replays the trace and writes what was asked for. Nothing is written where a
+/// call fails.
 llvm::Error runTrace(const RunOptions &options);
 
 } // namespace kvc::harness

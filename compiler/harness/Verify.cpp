@@ -8,7 +8,9 @@
 #include "compiler/harness/Verify.h"
 
 #include "compiler/harness/Files.h"
+#include "compiler/harness/Play.h"
 #include "compiler/harness/Progress.h"
+#include "compiler/harness/Together.h"
 #include "compiler/harness/Trace.h"
 #include "compiler/harness/VerifyInputs.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -80,6 +82,9 @@ public:
 
   void printTitle();
   Error checkKind(InputKind kind);
+  /// All calls in a random order; and that sequences which share calls or
+  /// threads give what each gives alone.
+  Error checkCalls();
   Error checkTrace(StringRef path);
   bool allRight() const { return right; }
 
@@ -203,6 +208,23 @@ Error Verifier::checkKind(InputKind kind) {
              });
 }
 
+Error Verifier::checkCalls() {
+  Check check;
+  check.name = "calls";
+  auto comparison = Comparison::create(library, module, 0);
+  if (!comparison)
+    return comparison.takeError();
+  Play play(**comparison, library, /*seed=*/1);
+  play.run();
+  print(check, play.getLength(), **comparison);
+  const std::string apart = compareTogether(library, /*seed=*/1);
+  if (!apart.empty()) {
+    right = false;
+    os << "  miss: " << apart << "\n";
+  }
+  return Error::success();
+}
+
 Error Verifier::checkTrace(StringRef path) {
   auto trace = readTrace(path, library.layers(), library.io());
   if (!trace)
@@ -235,6 +257,8 @@ Expected<bool> verify(const Subject &subject, StringRef trace,
   for (InputKind kind : allInputKinds())
     if (Error error = verifier.checkKind(kind))
       return error;
+  if (Error error = verifier.checkCalls())
+    return error;
   if (!trace.empty())
     if (Error error = verifier.checkTrace(trace))
       return error;

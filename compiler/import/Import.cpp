@@ -115,7 +115,8 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
   }
   return kv::PolicyAttr::getChecked([&] { return emitError(loc); }, context,
                                     keys, values, residual, keySinks,
-                                    valueSinks, time, where, depth, score);
+                                    valueSinks, time, where, depth, score,
+                                    layer.rollback);
 }
 
 void Importer::addBody(kv::LayerOp op) {

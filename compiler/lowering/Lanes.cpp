@@ -63,6 +63,20 @@ SmallVector<Value> Lanes::loop(Value from, Value to, int64_t step,
   return SmallVector<Value>(op.getResults().begin(), op.getResults().end());
 }
 
+void Lanes::lockstep(int64_t rows, int64_t step,
+                     llvm::function_ref<void(Value, int64_t)> body) {
+  const int64_t whole = rows / step * step;
+  if (whole == step)
+    body(index(0), step);
+  else if (whole > step)
+    loop(index(0), index(whole), step, {}, [&](Value first, ValueRange) {
+      body(first, step);
+      return SmallVector<Value>{};
+    });
+  if (whole < rows)
+    body(index(whole), rows - whole);
+}
+
 Type Lanes::f32() { return VectorType::get({lanes}, builder.getF32Type()); }
 Type Lanes::i32() { return VectorType::get({lanes}, builder.getI32Type()); }
 

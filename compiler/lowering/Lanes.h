@@ -57,6 +57,11 @@ struct Lanes {
   SmallVector<Value> loop(Value from, Value to, int64_t step,
                           ValueRange carried, Body body);
 
+  /// Runs `body` on rows [first, first + count), `step` of them at a time and
+  /// the rest at once: built once for each of the two.
+  void lockstep(int64_t rows, int64_t step,
+                llvm::function_ref<void(Value first, int64_t count)> body);
+
   // Vectors.
   Type f32();
   Type i32();

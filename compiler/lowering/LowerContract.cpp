@@ -19,12 +19,10 @@ using namespace mlir;
 
 namespace kvc {
 
-/// Heads [first, first + count) for each group in lockstep.
-static void forLockstep(int64_t heads, kv::ScheduleAttr schedule,
-                        llvm::function_ref<void(int64_t, int64_t)> body) {
-  const int64_t step = schedule ? schedule.getHeads() : 1;
-  for (int64_t first = 0; first < heads; first += step)
-    body(first, std::min(step, heads - first));
+/// Rows of the operand that go in lockstep.
+template <typename Op> static int64_t lockstepOf(Op op) {
+  kv::ScheduleAttr schedule = op.getSchedule().value_or(kv::ScheduleAttr());
+  return schedule ? schedule.getHeads() : 1;
 }
 
 namespace {
@@ -111,16 +109,15 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     Value blocks = at.divideUp(adaptor.getCount(), width);
     at.loop(at.index(0), blocks, {}, [&](Value number, ValueRange) {
       Value block = at.add(first, number);
-      forLockstep(
-          op.getOperand().getType().getRows(),
-          op.getSchedule().value_or(kv::ScheduleAttr()),
-          [&](int64_t head, int64_t heads) {
+      at.lockstep(
+          op.getOperand().getType().getRows(), lockstepOf(op),
+          [&](Value head, int64_t heads) {
             auto dots =
                 dotProducts(op, adaptor, at, record, block, head, heads);
             for (auto [i, dot] : llvm::enumerate(dots)) {
               const int64_t vector = i % record.layout.vectors();
               Value column = at.add(at.multiply(number, width), vector * lanes);
-              at.store(dot, tile, at.index(head + i / record.layout.vectors()),
+              at.store(dot, tile, at.add(head, i / record.layout.vectors()),
                        column);
             }
           });
@@ -133,10 +130,10 @@ struct LowerContract : TilePattern<kv::ContractOp> {
   /// For heads in lockstep, a block of tokens.
   SmallVector<Value> dotProducts(kv::ContractOp op, OpAdaptor adaptor,
                                  Lanes &at, Record &record, Value block,
-                                 int64_t head, int64_t heads) const {
+                                 Value head, int64_t heads) const {
     SmallVector<Value> rows;
     for (int64_t h = 0; h < heads; ++h)
-      rows.push_back(at.index(head + h));
+      rows.push_back(at.add(head, h));
     Contraction contraction{at,    record, adaptor.getOperand(),
                             block, rows,   at.index(0)};
     if (adaptor.getCenters()) {
@@ -149,7 +146,7 @@ struct LowerContract : TilePattern<kv::ContractOp> {
       if (adaptor.getSums())
         for (auto [i, sum] : llvm::enumerate(sums)) {
           Value zero = at.loadScalar(adaptor.getSums(),
-                                     at.index(head + i / vectors), at.index(0));
+                                     at.add(head, i / vectors), at.index(0));
           sum = at.addF(sum, at.broadcast(zero));
         }
       return sums;
@@ -182,7 +179,7 @@ struct LowerContract : TilePattern<kv::ContractOp> {
                   at.fma(parts[h * vectors + vector], pairs[vector].scale, sum);
               if (!adaptor.getSums())
                 continue;
-              Value total = at.loadScalar(adaptor.getSums(), at.index(head + h),
+              Value total = at.loadScalar(adaptor.getSums(), at.add(head, h),
                                           channelBlock);
               sum = at.fma(at.broadcast(total), pairs[vector].rest, sum);
             }
@@ -209,9 +206,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     const int64_t vectors = record.layout.vectors();
     at.loop(at.index(0), at.index(record.layout.vectorCount / vectors), {},
             [&](Value block, ValueRange) {
-              forLockstep(op.getState().getType().getRows(),
-                          op.getSchedule().value_or(kv::ScheduleAttr()),
-                          [&](int64_t head, int64_t heads) {
+              at.lockstep(op.getState().getType().getRows(), lockstepOf(op),
+                          [&](Value head, int64_t heads) {
                             addBlock(op, adaptor, at, record, block, head,
                                      heads);
                           });
@@ -223,7 +219,7 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
 
   /// A block of channels, for heads in lockstep.
   void addBlock(kv::AccumulateOp op, OpAdaptor adaptor, Lanes &at,
-                Record &record, Value block, int64_t head,
+                Record &record, Value block, Value head,
                 int64_t heads) const {
     const kv::PageLayout &layout = record.layout;
     const int64_t vectors = layout.vectors();
@@ -239,7 +235,7 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Value words = at.divideUp(adaptor.getCount(), layout.codesPerWord);
     SmallVector<Value> rows;
     for (int64_t h = 0; h < heads; ++h) {
-      Value row = at.index((head + h) * rowsPerHead);
+      Value row = at.multiply(at.add(head, h), rowsPerHead);
       rows.push_back(inOperand ? at.add(row, channelBlock) : row);
     }
     Contraction contraction{at,    record, adaptor.getOperand(),
@@ -270,7 +266,7 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
         Value total;
         if (adaptor.getSums())
           total = at.broadcast(
-              at.loadScalar(adaptor.getSums(), at.index(head + h),
+              at.loadScalar(adaptor.getSums(), at.add(head, h),
                             inOperand ? channelBlock : at.index(0)));
         if (!pairs.empty()) {
           sum = at.multiplyF(sum, pairs[vector].scale);
@@ -281,9 +277,9 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
         }
         Value factor;
         if (adaptor.getRescale())
-          factor = at.broadcast(at.loadScalar(adaptor.getRescale(),
-                                              at.index(head + h), at.index(0)));
-        addTo(at, adaptor.getState(), head + h, layout, channelBlock,
+          factor = at.broadcast(at.loadScalar(
+              adaptor.getRescale(), at.add(head, h), at.index(0)));
+        addTo(at, adaptor.getState(), at.add(head, h), layout, channelBlock,
               channels[vector], factor, sum);
       }
   }
@@ -301,10 +297,10 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
   }
 
   /// acc = acc * factor + sum in those lanes that are channels of this block.
-  static void addTo(Lanes &at, Value state, int64_t head,
+  static void addTo(Lanes &at, Value state, Value head,
                     const kv::PageLayout &layout, Value channelBlock,
                     Value channel, Value factor, Value sum) {
-    Value row = at.index(StateRows::Accumulator + head);
+    Value row = at.add(head, StateRows::Accumulator);
     const int64_t dim = layout.layout.getChannels();
     auto next = [&](Value old) {
       return factor ? at.fma(old, factor, sum) : at.addF(old, sum);

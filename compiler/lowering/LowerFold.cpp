@@ -111,6 +111,9 @@ struct LowerFold : TilePattern<kv::FoldOp> {
     return success();
   }
 
+  /// Rows that a scale is loaded for once; their sums are carried.
+  static constexpr int64_t Lockstep = 8;
+
   /// operand[h][channel] = q[h][channel] * scale[channel],
   /// sums[h] = sum of q[h][channel] * rest[channel],
   /// centers[channel].
@@ -118,44 +121,56 @@ struct LowerFold : TilePattern<kv::FoldOp> {
                         Record &record, Value operand, Value sums,
                         Value centers) {
     const kv::PageLayout &layout = record.layout;
-    const int64_t heads = op.getTile().getType().getRows();
+    const int64_t rows = op.getTile().getType().getRows();
     const int64_t dim = layout.layout.getChannels();
-    Value offset = record.offsetOf(adaptor.getToken());
-    const int64_t lanes = at.lanes;
-    auto place = [&](Value channel) {
-      return record.pairAddress(offset,
-                                at.divide(channel, layout.block->channels));
-    };
     // Whole vectors of channels, where each channel has a scale of its own and
     // columns are channels; the rest one by one.
     const bool vectors =
         layout.block->channels == 1 && layout.layout.getBlock() == dim;
-    const int64_t whole = vectors ? dim / lanes * lanes : 0;
-    SmallVector<Value> none(heads, at.number(0.0));
+    const int64_t whole = vectors ? dim / at.lanes * at.lanes : 0;
+    if (layout.columns != whole)
+      clearFrom(at, operand, rows, whole, layout.columns);
+    if (centers && layout.columns != whole)
+      clearFrom(at, centers, 1, whole, layout.columns);
+    at.lockstep(rows, std::min(Lockstep, rows), [&](Value first,
+                                                    int64_t count) {
+      SmallVector<Value> which;
+      for (int64_t row = 0; row < count; ++row)
+        which.push_back(at.add(first, row));
+      foldQueryRows(adaptor, at, record, operand, sums, centers, which, whole);
+    });
+  }
+
+  /// The same of some rows; the first `whole` channels a vector at a time.
+  static void foldQueryRows(OpAdaptor adaptor, Lanes &at, Record &record,
+                            Value operand, Value sums, Value centers,
+                            ArrayRef<Value> rows, int64_t whole) {
+    const kv::PageLayout &layout = record.layout;
+    Value offset = record.offsetOf(adaptor.getToken());
+    auto place = [&](Value channel) {
+      return record.pairAddress(offset,
+                                at.divide(channel, layout.block->channels));
+    };
+    SmallVector<Value> none(rows.size(), at.number(0.0));
     auto totals =
-        at.loop(at.index(0), at.index(whole), lanes, none,
+        at.loop(at.index(0), at.index(whole), at.lanes, none,
                 [&](Value channel, ValueRange carried) {
                   CenteredPair pair = record.loadCentered(place(channel), true);
                   if (centers)
                     at.store(pair.center, centers, at.index(0), channel);
                   SmallVector<Value> next(carried);
-                  for (int64_t head = 0; head < heads; ++head) {
-                    Value q =
-                        at.load(adaptor.getTile(), at.index(head), channel);
-                    at.store(at.multiplyF(q, pair.scale), operand,
-                             at.index(head), channel);
-                    next[head] = at.fma(q, pair.rest, next[head]);
+                  for (auto [row, sum] : llvm::zip(rows, next)) {
+                    Value q = at.load(adaptor.getTile(), row, channel);
+                    at.store(at.multiplyF(q, pair.scale), operand, row,
+                             channel);
+                    sum = at.fma(q, pair.rest, sum);
                   }
                   return next;
                 });
     for (Value &total : totals)
       total = at.sum(total);
-    if (layout.columns != whole)
-      clearFrom(at, operand, heads, whole, layout.columns);
-    if (centers && layout.columns != whole)
-      clearFrom(at, centers, 1, whole, layout.columns);
     auto rest = at.loop(
-        at.index(whole), at.index(dim), totals,
+        at.index(whole), at.index(layout.layout.getChannels()), totals,
         [&](Value channel, ValueRange carried) {
           CenteredPair pair = record.loadCentered(place(channel), false);
           const int64_t block = layout.layout.getBlock();
@@ -165,16 +180,15 @@ struct LowerFold : TilePattern<kv::FoldOp> {
           if (centers)
             at.storeScalar(pair.center, centers, at.index(0), column);
           SmallVector<Value> next(carried);
-          for (int64_t head = 0; head < heads; ++head) {
-            Value q = at.loadScalar(adaptor.getTile(), at.index(head), channel);
-            at.storeScalar(at.multiplyF(q, pair.scale), operand, at.index(head),
-                           column);
-            next[head] = at.addF(next[head], at.multiplyF(q, pair.rest));
+          for (auto [row, sum] : llvm::zip(rows, next)) {
+            Value q = at.loadScalar(adaptor.getTile(), row, channel);
+            at.storeScalar(at.multiplyF(q, pair.scale), operand, row, column);
+            sum = at.addF(sum, at.multiplyF(q, pair.rest));
           }
           return next;
         });
-    for (auto [head, total] : llvm::enumerate(rest))
-      at.storeScalar(total, sums, at.index(head), at.index(0));
+    for (auto [row, total] : llvm::zip(rows, rest))
+      at.storeScalar(total, sums, row, at.index(0));
   }
 
   /// Zeros in columns [from, to), rounded to whole vectors within padding.
@@ -196,46 +210,63 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   static void foldWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
                           Record &record, Value operand, Value sums,
                           Value centers) {
-    const int64_t blocks = record.layout.channelBlocks();
-    const int64_t heads = op.getTile().getType().getRows();
+    const int64_t rows = op.getTile().getType().getRows();
+    at.loop(at.index(0), at.index(record.layout.channelBlocks()), {},
+            [&](Value block, ValueRange) {
+              at.lockstep(rows, std::min(Lockstep, rows),
+                          [&](Value first, int64_t count) {
+                            foldWeightRows(adaptor, at, record, operand, sums,
+                                           centers, block, first, count);
+                          });
+              return SmallVector<Value>{};
+            });
+  }
+
+  /// The same of rows [first, first + count) and one block of channels.
+  static void foldWeightRows(OpAdaptor adaptor, Lanes &at, Record &record,
+                             Value operand, Value sums, Value centers,
+                             Value block, Value first, int64_t count) {
+    SmallVector<Value> from, to;
+    for (int64_t row = 0; row < count; ++row) {
+      from.push_back(at.add(first, row));
+      to.push_back(at.add(
+          at.multiply(from.back(), record.layout.channelBlocks()), block));
+    }
     Value base =
         at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
-    at.loop(at.index(0), at.index(blocks), {}, [&](Value block, ValueRange) {
-      SmallVector<Value> none(heads, at.number(0.0));
-      auto totals = at.loop(
-          at.index(0), adaptor.getCount(), at.lanes, none,
-          [&](Value column, ValueRange carried) {
-            Value address = record.pairAddress(at.add(base, column), block);
-            CenteredPair pair = record.loadCentered(address, true);
-            if (centers)
-              at.store(pair.center, centers, block, column);
-            SmallVector<Value> next(carried);
-            for (int64_t head = 0; head < heads; ++head) {
-              Value w = at.load(adaptor.getTile(), at.index(head), column);
-              Value row = at.add(block, head * blocks);
-              at.store(at.multiplyF(w, pair.scale), operand, row, column);
-              next[head] = at.fma(w, pair.rest, next[head]);
-            }
-            return next;
-          });
-      // kv.accumulate reads whole words, which may hold more tokens than a
-      // vector; pairs are not to be read behind the run.
-      const int64_t codes = record.layout.codesPerWord;
-      Value done =
-          at.multiply(at.divideUp(adaptor.getCount(), at.lanes), at.lanes);
-      Value end = at.multiply(at.divideUp(adaptor.getCount(), codes), codes);
-      at.loop(done, end, at.lanes, {}, [&](Value column, ValueRange) {
-        if (centers)
-          at.store(at.number(0.0), centers, block, column);
-        for (int64_t head = 0; head < heads; ++head)
-          at.store(at.number(0.0), operand, at.add(block, head * blocks),
-                   column);
-        return SmallVector<Value>{};
-      });
-      for (auto [head, total] : llvm::enumerate(totals))
-        at.storeScalar(at.sum(total), sums, at.index(head), block);
+    SmallVector<Value> none(count, at.number(0.0));
+    auto totals =
+        at.loop(at.index(0), adaptor.getCount(), at.lanes, none,
+                [&](Value column, ValueRange carried) {
+                  Value address =
+                      record.pairAddress(at.add(base, column), block);
+                  CenteredPair pair = record.loadCentered(address, true);
+                  if (centers)
+                    at.store(pair.center, centers, block, column);
+                  SmallVector<Value> next(carried);
+                  for (auto [i, row] : llvm::enumerate(from)) {
+                    Value w = at.load(adaptor.getTile(), row, column);
+                    at.store(at.multiplyF(w, pair.scale), operand, to[i],
+                             column);
+                    next[i] = at.fma(w, pair.rest, next[i]);
+                  }
+                  return next;
+                });
+    // kv.accumulate reads whole words, which may hold more tokens than a
+    // vector; pairs are not to be read behind the run.
+    const int64_t codes = record.layout.codesPerWord;
+    Value done =
+        at.multiply(at.divideUp(adaptor.getCount(), at.lanes), at.lanes);
+    Value end = at.multiply(at.divideUp(adaptor.getCount(), codes), codes);
+    at.loop(done, end, at.lanes, {}, [&](Value column, ValueRange) {
+      if (centers)
+        at.store(at.number(0.0), centers, block, column);
+      for (Value row : to)
+        at.store(at.number(0.0), operand, row, column);
       return SmallVector<Value>{};
     });
+    for (auto [row, total] : llvm::zip(from, totals))
+      at.storeScalar(at.sum(total), sums, row, block);
   }
 
   /// sums[h] = sum of w[h][token].

@@ -53,18 +53,33 @@ struct LowerRows : TilePattern<kv::RowsOp> {
     // one.
     const int64_t whole = type.getColumns() / lanes * lanes;
     forVectors(at, type.getRows(), whole, [&](Value row, Value column) {
-      Value from = at.add(adaptor.getRow(), row);
-      at.store(at.load(adaptor.getBuffer(), from, column), tile, row, column);
+      SmallVector<Value> from = place(at, op, adaptor, row, column);
+      Value values = vector::LoadOp::create(rewriter, op.getLoc(),
+                                            cast<VectorType>(at.f32()),
+                                            adaptor.getBuffer(), from);
+      at.store(values, tile, row, column);
     });
     forElements(at, type.getRows(), whole, type.getColumns(),
                 [&](Value row, Value column) {
-                  Value from = at.add(adaptor.getRow(), row);
-                  Value value =
-                      at.loadScalar(adaptor.getBuffer(), from, column);
+                  SmallVector<Value> from = place(at, op, adaptor, row, column);
+                  Value value = memref::LoadOp::create(
+                      rewriter, op.getLoc(), adaptor.getBuffer(), from);
                   at.storeScalar(value, tile, row, column);
                 });
     rewriter.replaceOp(op, tile);
     return success();
+  }
+
+  /// Where in the buffer an element of the tile lies. Rows of tokens that are
+  /// not there are taken from the last one that is.
+  static SmallVector<Value> place(Lanes &at, kv::RowsOp op, OpAdaptor adaptor,
+                                  Value row, Value column) {
+    if (!op.getEach())
+      return {at.add(adaptor.getRow(), row), column};
+    const auto each = static_cast<int64_t>(*op.getEach());
+    Value last = at.subtract(adaptor.getCount(), at.index(1));
+    return {at.least(at.divide(row, each), last),
+            at.add(adaptor.getRow(), at.remainder(row, each)), column};
   }
 };
 
@@ -174,8 +189,18 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
 
   static void rotate(Lanes &at, OpAdaptor adaptor, Value tile, Value row,
                      Value pair, Value first, Value second, bool exact) {
-    Value cosine = at.loadScalar(adaptor.getAngles(), at.index(0), pair);
-    Value sine = at.loadScalar(adaptor.getAngles(), at.index(1), pair);
+    // Angles of their own for each token, or the same for all rows.
+    auto angles = cast<MemRefType>(adaptor.getAngles().getType());
+    const int64_t rows = cast<MemRefType>(tile.getType()).getDimSize(0);
+    auto angle = [&](int64_t which) -> Value {
+      SmallVector<Value> place{at.index(which), pair};
+      if (angles.getRank() == 3)
+        place.insert(place.begin(),
+                     at.divide(row, rows / angles.getDimSize(0)));
+      return memref::LoadOp::create(at.builder, at.loc, adaptor.getAngles(),
+                                    place);
+    };
+    Value cosine = angle(0), sine = angle(1);
     Value x0 = at.loadScalar(adaptor.getTile(), row, first);
     Value x1 = at.loadScalar(adaptor.getTile(), row, second);
     Value y0, y1;

@@ -39,6 +39,19 @@ static Value ownTile(Lanes &at, Value original, Value tile, MemRefType type) {
   return copy;
 }
 
+/// What a region yields for a token, built at the insertion point. The region
+/// is used up.
+static SmallVector<Value> inlineRegion(Region &region, Value token,
+                                       ConversionPatternRewriter &rewriter) {
+  Block *block = &region.front();
+  Operation *yield = block->getTerminator();
+  SmallVector<Value> results(yield->getOperands());
+  rewriter.inlineBlockBefore(block, rewriter.getInsertionBlock(),
+                             rewriter.getInsertionPoint(), token);
+  rewriter.eraseOp(yield);
+  return results;
+}
+
 namespace {
 
 struct LowerMask : TilePattern<kv::MaskOp> {
@@ -51,22 +64,64 @@ struct LowerMask : TilePattern<kv::MaskOp> {
     kv::TileType type = op.getTile().getType();
     auto memref = types().convertTile(type);
     Value tile = ownTile(at, op.getTile(), adaptor.getTile(), memref);
-    Value minus = arith::ConstantOp::create(
-        rewriter, op.getLoc(), rewriter.getF32FloatAttr(-Infinity));
-    Value end = at.index(memref.getDimSize(1));
-    at.loop(at.index(0), at.index(type.getRows()), {},
-            [&](Value row, ValueRange) {
-              auto put = [&](Value column, ValueRange) {
-                at.storeScalar(minus, tile, row, column);
-                return SmallVector<Value>{};
-              };
-              at.loop(at.index(0), at.least(adaptor.getLead(), end), {}, put);
-              at.loop(adaptor.getCount(),
-                      paddedColumns(at, adaptor.getCount(), memref), {}, put);
-              return SmallVector<Value>{};
-            });
+    maskRun(at, adaptor, tile, type.getRows());
+    if (!op.getBorders().empty()) {
+      Value whole = adaptor.getWhole();
+      auto branch = scf::IfOp::create(rewriter, op.getLoc(), whole,
+                                      /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.elseBlock());
+      maskRows(op, adaptor, at, tile, rewriter);
+    }
     rewriter.replaceOp(op, tile);
     return success();
+  }
+
+  /// Columns before the run's first, and behind its last up to a whole vector.
+  static void maskRun(Lanes &at, OpAdaptor adaptor, Value tile, int64_t rows) {
+    auto memref = cast<MemRefType>(tile.getType());
+    Value minus = arith::ConstantOp::create(
+        at.builder, at.loc, at.builder.getF32FloatAttr(-Infinity));
+    Value end = at.index(memref.getDimSize(1));
+    at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
+      auto put = [&](Value column, ValueRange) {
+        at.storeScalar(minus, tile, row, column);
+        return SmallVector<Value>{};
+      };
+      at.loop(at.index(0), at.least(adaptor.getLead(), end), {}, put);
+      at.loop(adaptor.getCount(), paddedColumns(at, adaptor.getCount(), memref),
+              {}, put);
+      return SmallVector<Value>{};
+    });
+  }
+
+  /// Columns beyond the borders of each token that asks.
+  static void maskRows(kv::MaskOp op, OpAdaptor adaptor, Lanes &at, Value tile,
+                       ConversionPatternRewriter &rewriter) {
+    const auto each = static_cast<int64_t>(*op.getEach());
+    const int64_t tokens = op.getTile().getType().getRows() / each;
+    Value base = at.subtract(adaptor.getToken(), adaptor.getLead());
+    at.loop(
+        at.index(0), at.index(tokens), {}, [&](Value token, ValueRange) {
+          SmallVector<Value> borders =
+              inlineRegion(op.getBorders(), token, rewriter);
+          at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
+            Value row = at.add(at.multiply(token, each), h);
+            at.loop(at.index(0), adaptor.getCount(), at.lanes, {},
+                    [&](Value column, ValueRange) {
+                      Value first = at.add(base, column);
+                      Value inside =
+                          at.between(at.subtract(borders[0], first),
+                                     at.subtract(borders[1], first));
+                      Value x = at.select(inside, at.load(tile, row, column),
+                                          at.number(-Infinity));
+                      at.store(x, tile, row, column);
+                      return SmallVector<Value>{};
+                    });
+            return SmallVector<Value>{};
+          });
+          return SmallVector<Value>{};
+        });
   }
 };
 
@@ -81,33 +136,43 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
     Value tile =
         ownTile(at, op.getTile(), adaptor.getTile(), types().convertTile(type));
     auto point = cast<kv::ScoreAttrInterface>(op.getScore());
-    SmallVector<int32_t> numbers;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      numbers.push_back(static_cast<int32_t>(lane));
-    Value lane = arith::ConstantOp::create(
-        rewriter, op.getLoc(),
-        DenseElementsAttr::get(cast<VectorType>(at.i32()),
-                               ArrayRef<int32_t>(numbers)));
+    const auto each = static_cast<int64_t>(op.getEach());
+    Value lane = laneNumbers(at);
     Value base = at.subtract(adaptor.getToken(), adaptor.getLead());
     at.loop(
-        at.index(0), at.index(type.getRows()), {}, [&](Value row, ValueRange) {
-          at.loop(at.index(0), adaptor.getCount(), lanes, {},
-                  [&](Value column, ValueRange) {
-                    Value first =
-                        at.subtract(adaptor.getIndex(), at.add(base, column));
-                    Value distance = arith::SubIOp::create(
-                        rewriter, op.getLoc(), at.broadcast(at.word(first)),
-                        lane);
-                    Value logit = point.buildLogit(
-                        rewriter, op.getLoc(), at.load(tile, row, column),
-                        at.add(adaptor.getHead(), row), distance);
-                    at.store(logit, tile, row, column);
-                    return SmallVector<Value>{};
-                  });
+        at.index(0), at.index(type.getRows() / each), {},
+        [&](Value token, ValueRange) {
+          Value index = inlineRegion(op.getIndex(), token, rewriter)[0];
+          at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
+            Value row = at.add(at.multiply(token, each), h);
+            at.loop(at.index(0), adaptor.getCount(), lanes, {},
+                    [&](Value column, ValueRange) {
+                      Value first = at.subtract(index, at.add(base, column));
+                      Value distance = arith::SubIOp::create(
+                          rewriter, op.getLoc(), at.broadcast(at.word(first)),
+                          lane);
+                      Value logit = point.buildLogit(
+                          rewriter, op.getLoc(), at.load(tile, row, column),
+                          at.add(adaptor.getHead(), h), distance);
+                      at.store(logit, tile, row, column);
+                      return SmallVector<Value>{};
+                    });
+            return SmallVector<Value>{};
+          });
           return SmallVector<Value>{};
         });
     rewriter.replaceOp(op, tile);
     return success();
+  }
+
+  static Value laneNumbers(Lanes &at) {
+    SmallVector<int32_t> numbers;
+    for (int64_t lane = 0; lane < at.lanes; ++lane)
+      numbers.push_back(static_cast<int32_t>(lane));
+    return arith::ConstantOp::create(
+        at.builder, at.loc,
+        DenseElementsAttr::get(cast<VectorType>(at.i32()),
+                               ArrayRef<int32_t>(numbers)));
   }
 };
 
@@ -136,6 +201,19 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
     return success();
   }
 };
+
+/// The largest logit to subtract from others; 0 where there is none yet, so
+/// that what is minus infinity stays it.
+static Value finite(Lanes &at, Value greatest) {
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(at.builder, at.loc,
+                                     at.builder.getF32FloatAttr(value));
+  };
+  Value some = arith::CmpFOp::create(at.builder, at.loc,
+                                     arith::CmpFPredicate::OGT, greatest,
+                                     number(-Infinity));
+  return at.select(some, greatest, number(0.0));
+}
 
 struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
   using TilePattern::TilePattern;
@@ -172,6 +250,7 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
     Value old = at.loadScalar(state, greatest, row);
     Value next = at.greatestF(old, at.greatestOf(most[0]));
     at.storeScalar(next, state, greatest, row);
+    next = finite(at, next);
     Value factor = at.exp(
         at.broadcast(arith::SubFOp::create(at.builder, at.loc, old, next)));
     factor = vector::ExtractOp::create(at.builder, at.loc, factor, 0);
@@ -193,59 +272,178 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
   }
 };
 
+/// Pointers of a part: out, then lse.
+struct LowerLoadState : TilePattern<kv::LoadStateOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::LoadStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Lanes at(rewriter, loc, lanes);
+    kv::StateType type = op.getState().getType();
+    Value state = at.allocate(types().convertState(type));
+    Value part = arith::IndexCastOp::create(rewriter, loc,
+                                            rewriter.getI64Type(),
+                                            at.multiply(adaptor.getPart(), 2));
+    Value out = pointerAt(at, adaptor.getParts(), part, 0);
+    Value lse = pointerAt(at, adaptor.getParts(), part, 1);
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(rewriter, loc,
+                                       rewriter.getF32FloatAttr(value));
+    };
+    at.loop(at.index(0), at.index(type.getRows()), {}, [&](Value i,
+                                                           ValueRange) {
+      Value row = at.add(adaptor.getRow(), i);
+      Value most = loadFloat(at, lse, row);
+      at.storeScalar(most, state, at.index(StateRows::Greatest), i);
+      Value some =
+          arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT, most,
+                                number(-Infinity));
+      at.storeScalar(at.select(some, number(1.0), number(0.0)), state,
+                     at.index(StateRows::Sum), i);
+      Value base = at.multiply(row, type.getColumns());
+      at.loop(at.index(0), at.index(type.getColumns()), {},
+              [&](Value column, ValueRange) {
+                Value x = loadFloat(at, out, at.add(base, column));
+                // A part without tokens counts for nothing, whatever it holds.
+                at.storeScalar(at.select(some, x, number(0.0)), state,
+                               at.add(i, StateRows::Accumulator), column);
+                return SmallVector<Value>{};
+              });
+      return SmallVector<Value>{};
+    });
+    rewriter.replaceOp(op, state);
+    return success();
+  }
+
+  static Value pointerAt(Lanes &at, Value table, Value entry, int32_t offset) {
+    Type pointer = LLVM::LLVMPointerType::get(at.builder.getContext());
+    Value place = LLVM::GEPOp::create(at.builder, at.loc, pointer, pointer,
+                                      table, ArrayRef<LLVM::GEPArg>{entry});
+    place = LLVM::GEPOp::create(at.builder, at.loc, pointer, pointer, place,
+                                ArrayRef<LLVM::GEPArg>{offset});
+    return LLVM::LoadOp::create(at.builder, at.loc, pointer, place);
+  }
+  static Value loadFloat(Lanes &at, Value base, Value index) {
+    Type pointer = LLVM::LLVMPointerType::get(at.builder.getContext());
+    Value number = arith::IndexCastOp::create(
+        at.builder, at.loc, at.builder.getI64Type(), index);
+    Value place =
+        LLVM::GEPOp::create(at.builder, at.loc, pointer, at.builder.getF32Type(),
+                            base, ArrayRef<LLVM::GEPArg>{number});
+    return LLVM::LoadOp::create(at.builder, at.loc, at.builder.getF32Type(),
+                                place);
+  }
+};
+
+struct LowerMergeState : TilePattern<kv::MergeStateOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::MergeStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    kv::StateType type = op.getState().getType();
+    Value a = adaptor.getState(), b = adaptor.getOther();
+    at.loop(at.index(0), at.index(type.getRows()), {}, [&](Value row,
+                                                           ValueRange) {
+      Value greatest = at.index(StateRows::Greatest);
+      Value sum = at.index(StateRows::Sum);
+      Value ma = at.loadScalar(a, greatest, row);
+      Value mb = at.loadScalar(b, greatest, row);
+      Value m = at.greatestF(ma, mb);
+      at.storeScalar(m, a, greatest, row);
+      m = finite(at, m);
+      auto factor = [&](Value from) {
+        return at.exp(at.broadcast(at.subtractF(from, m)));
+      };
+      Value fa = factor(ma), fb = factor(mb);
+      auto scalar = [&](Value vector) -> Value {
+        return vector::ExtractOp::create(at.builder, at.loc, vector, 0);
+      };
+      Value la = at.multiplyF(at.loadScalar(a, sum, row), scalar(fa));
+      Value lb = at.multiplyF(at.loadScalar(b, sum, row), scalar(fb));
+      at.storeScalar(at.addF(la, lb), a, sum, row);
+      Value line = at.add(row, StateRows::Accumulator);
+      at.loop(at.index(0), at.index(type.getColumns()), at.lanes, {},
+              [&](Value column, ValueRange) {
+                Value xa = at.multiplyF(at.load(a, line, column), fa);
+                Value xb = at.multiplyF(at.load(b, line, column), fb);
+                at.store(at.addF(xa, xb), a, line, column);
+                return SmallVector<Value>{};
+              });
+      return SmallVector<Value>{};
+    });
+    rewriter.replaceOp(op, a);
+    return success();
+  }
+};
+
 struct LowerFinish : TilePattern<kv::FinishOp> {
   using TilePattern::TilePattern;
 
-  /// out[row] = state[from] / divisor: whole vectors, then one by one, since
+  LogicalResult
+  matchAndRewrite(kv::FinishOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), lanes);
+    const auto each = static_cast<int64_t>(op.getEach());
+    const int64_t columns = op.getState().getType().getColumns();
+    at.loop(at.index(0), adaptor.getCount(), {}, [&](Value token, ValueRange) {
+      at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
+        Value line = at.add(at.multiply(token, each), h);
+        finishRow(at, adaptor, line, {token, at.add(adaptor.getRow(), h)},
+                  columns);
+        return SmallVector<Value>{};
+      });
+      return SmallVector<Value>{};
+    });
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// Row `line` of the state to row `to` (token, head) of the buffers.
+  static void finishRow(Lanes &at, OpAdaptor adaptor, Value line,
+                        ArrayRef<Value> to, int64_t columns) {
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(at.builder, at.loc,
+                                       at.builder.getF32FloatAttr(value));
+    };
+    Value state = adaptor.getState();
+    Value sum = at.loadScalar(state, at.index(StateRows::Sum), line);
+    Value most = at.loadScalar(state, at.index(StateRows::Greatest), line);
+    Value some =
+        arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OGT,
+                              sum, number(0.0));
+    Value divisor = at.select(some, sum, number(1.0));
+    divideRow(at, state, at.add(line, StateRows::Accumulator), divisor,
+              adaptor.getOut(), to, columns);
+    Value lse =
+        at.select(some, at.addF(most, at.log(divisor)), number(-Infinity));
+    memref::StoreOp::create(at.builder, at.loc, lse, adaptor.getLse(), to);
+  }
+
+  /// out[to] = state[from] / divisor: whole vectors, then one by one, since
   /// the buffer ends at its last column.
   static void divideRow(Lanes &at, Value state, Value from, Value divisor,
-                        Value out, Value row, int64_t columns) {
+                        Value out, ArrayRef<Value> to, int64_t columns) {
     auto divide = [&](Value x, Value y) -> Value {
       return arith::DivFOp::create(at.builder, at.loc, x, y);
     };
     Value all = at.broadcast(divisor);
     Value whole = at.index(columns / at.lanes * at.lanes);
     at.loop(at.index(0), whole, at.lanes, {}, [&](Value column, ValueRange) {
-      at.store(divide(at.load(state, from, column), all), out, row, column);
+      vector::StoreOp::create(at.builder, at.loc,
+                              divide(at.load(state, from, column), all), out,
+                              ValueRange{to[0], to[1], column});
       return SmallVector<Value>{};
     });
     at.loop(whole, at.index(columns), {}, [&](Value column, ValueRange) {
-      at.storeScalar(divide(at.loadScalar(state, from, column), divisor), out,
-                     row, column);
+      Value x = divide(at.loadScalar(state, from, column), divisor);
+      memref::StoreOp::create(at.builder, at.loc, x, out,
+                              ValueRange{to[0], to[1], column});
       return SmallVector<Value>{};
     });
-  }
-
-  LogicalResult
-  matchAndRewrite(kv::FinishOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
-    kv::StateType type = op.getState().getType();
-    Value state = adaptor.getState();
-    auto number = [&](double value) -> Value {
-      return arith::ConstantOp::create(rewriter, op.getLoc(),
-                                       rewriter.getF32FloatAttr(value));
-    };
-    at.loop(at.index(0), at.index(type.getRows()), {},
-            [&](Value head, ValueRange) {
-              Value sum = at.loadScalar(state, at.index(StateRows::Sum), head);
-              Value most =
-                  at.loadScalar(state, at.index(StateRows::Greatest), head);
-              Value some = arith::CmpFOp::create(rewriter, op.getLoc(),
-                                                 arith::CmpFPredicate::OGT, sum,
-                                                 number(0.0));
-              Value divisor = at.select(some, sum, number(1.0));
-              Value row = at.add(adaptor.getRow(), head);
-              divideRow(at, state, at.add(head, StateRows::Accumulator),
-                        divisor, adaptor.getOut(), row, type.getColumns());
-              Value lse = at.select(some, at.addF(most, at.log(divisor)),
-                                    number(-Infinity));
-              memref::StoreOp::create(rewriter, op.getLoc(), lse,
-                                      adaptor.getLse(), ValueRange{row});
-              return SmallVector<Value>{};
-            });
-    rewriter.eraseOp(op);
-    return success();
   }
 };
 
@@ -254,7 +452,7 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
 void populateSoftmaxPatterns(const TileTypeConverter &types,
                              RewritePatternSet &patterns) {
   patterns.add<LowerMask, LowerLogit, LowerInitState, LowerSoftmaxUpdate,
-               LowerFinish>(types, patterns.getContext());
+               LowerLoadState, LowerMergeState, LowerFinish>(types, patterns.getContext());
 }
 
 } // namespace kvc

@@ -24,6 +24,9 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context, int64_t lanes)
   addConversion([](kv::ViewType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext());
   });
+  addConversion([](kv::PartsType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
   addConversion([](kv::PageType type) -> Type {
     return MemRefType::get({kv::PageLayout(type.getStream()).pageWords},
                            IntegerType::get(type.getContext(), 32));

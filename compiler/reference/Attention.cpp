@@ -26,7 +26,7 @@ struct RotatedQuery {
 class Row {
 public:
   Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-      int64_t position, ArrayRef<float> q);
+      int64_t position, ArrayRef<float> q, int64_t from, int64_t to);
   Attended run();
 
 private:
@@ -39,7 +39,8 @@ private:
   const Store &store;
   kv::PolicyAttr policy;
   kv::ShapeAttr shape;
-  int64_t position;
+  int64_t position, length;
+  std::vector<const Token *> tokens; ///< that are attended to
   SmallVector<RotatedQuery, 2> queries;
   SmallVector<kv::ScoreAttrInterface, 4> score;
   double scale = 1; ///< |the factors of the score points that are one|
@@ -50,8 +51,13 @@ private:
 } // namespace
 
 Row::Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-         int64_t position, ArrayRef<float> q)
-    : store(store), policy(policy), shape(shape), position(position) {
+         int64_t position, ArrayRef<float> q, int64_t from, int64_t to)
+    : store(store), policy(policy), shape(shape), position(position),
+      length(position - store.firstPosition() + 1),
+      tokens(store.getTokensAt(length)) {
+  std::erase_if(tokens, [&](const Token *token) {
+    return token->index < from || token->index >= to;
+  });
   const unsigned rotations = policy.getPosition().getRotations();
   for (unsigned i = 0; i < std::max(1u, rotations); ++i)
     queries.push_back(rotate(i, q));
@@ -64,7 +70,8 @@ Row::Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
 RotatedQuery Row::rotate(unsigned rotation, ArrayRef<float> q) const {
   auto axis = policy.getPosition();
   RotatedQuery query{{q.begin(), q.end()}, position};
-  query.index = axis.queryIndex(rotation, position, store.evicted());
+  query.index = axis.queryIndex(
+      rotation, position, length - policy.getTime().stored(length));
   // A reader's rotation is its owner's.
   if (axis.getRotations() == 0)
     return query;
@@ -96,10 +103,10 @@ void Row::scoreHead(int64_t head) {
   const int64_t kvHead = head / shape.getGroup();
   double most = 0;
   logits.clear();
-  for (const Token &token : store.getTokens()) {
-    const RotatedQuery &query = queryFor(token);
+  for (const Token *token : tokens) {
+    const RotatedQuery &query = queryFor(*token);
     const double *q = query.values.data() + head * dim;
-    const auto &keys = token.planes[static_cast<size_t>(kv::Plane::Keys)];
+    const auto &keys = token->formAt(kv::Plane::Keys, length);
     const double *k = keys.exact.data() + kvHead * dim;
     double dot = 0, sum = 0;
     for (int64_t d = 0; d < dim; ++d) {
@@ -108,7 +115,7 @@ void Row::scoreHead(int64_t head) {
       sum += std::fabs(product);
     }
     most = std::max(most, sum);
-    const int64_t keyPosition = store.firstPosition() + token.index;
+    const int64_t keyPosition = store.firstPosition() + token->index;
     logits.push_back(logit(dot, head, query.index - keyPosition));
   }
   result.magnitude.push_back(scale * most);
@@ -123,9 +130,9 @@ void Row::weighHead(int64_t head) {
     greatest = std::max(greatest, logit);
   std::vector<double> out(dim), magnitudes(dim);
   double sum = 0, largest = 0;
-  for (auto [token, logit] : zip(store.getTokens(), logits)) {
+  for (auto [token, logit] : zip(tokens, logits)) {
     const double weight = std::exp(logit - greatest);
-    const auto &values = token.planes[static_cast<size_t>(kv::Plane::Values)];
+    const auto &values = token->formAt(kv::Plane::Values, length);
     const double *v = values.exact.data() + kvHead * dim;
     sum += weight;
     for (int64_t d = 0; d < dim; ++d) {
@@ -153,8 +160,9 @@ Attended Row::run() {
 }
 
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                int64_t position, ArrayRef<float> q) {
-  return Row(store, policy, shape, position, q).run();
+                int64_t position, ArrayRef<float> q, int64_t from,
+                int64_t to) {
+  return Row(store, policy, shape, position, q, from, to).run();
 }
 
 } // namespace kvc::reference

@@ -27,11 +27,13 @@ struct Attended {
 };
 
 /// Attention of `q` ([heads, head_dim], before rotation; turned in double by
-/// the angles that keys are turned by, c and s in f32) as of `position` over
-/// all that `store` holds. `policy` and `shape` are the attending layer's: a
+/// the angles that keys are turned by, c and s in f32) as of `position`: over
+/// the tokens from <= t < to of those that a decode step there attends to
+/// (first position excluded). `policy` and `shape` are the attending layer's: a
 /// reader has heads and scores of its own.
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                int64_t position, llvm::ArrayRef<float> q);
+                int64_t position, llvm::ArrayRef<float> q, int64_t from = 0,
+                int64_t to = INT64_MAX);
 
 } // namespace kvc::reference
 

@@ -19,43 +19,85 @@ static int64_t packed(int64_t tokens, int64_t channels,
   return divideCeil(tokens * channels * encoding.getElementBits(), 8);
 }
 
-/// Adds one plane; the tokens beyond the sinks that are stored are
-/// [live, count), counted from the first that is no sink.
-static void addPlane(BytePlan &plan, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                     kv::Plane plane, int64_t sinks, int64_t live,
-                     int64_t count) {
-  auto precision = policy.getPlane(plane);
-  const int64_t dim = shape.getDim(plane);
-  const int64_t channels = shape.getKvHeads() * dim;
-  plan.sinks += packed(sinks, channels, policy.getSinks(plane));
-  const int64_t border =
-      precision.keepsOriginals() ? precision.codedTokens(count) : 0;
-  const int64_t originals = count - std::max(live, border);
-  plan.residual +=
-      packed(originals, channels,
-             precision.keepsOriginals() ? policy.getResidual() : precision);
-  if (border <= live)
-    return;
-  plan.codes += packed(border - live, channels, precision);
-  if (auto block = precision.getBlock(dim)) {
-    const int64_t blocks =
-        (border - 1) / block->tokens - live / block->tokens + 1;
-    plan.scales += blocks * divideCeil(dim, block->channels) *
-                   shape.getKvHeads() * precision.getPairBytes();
+/// A length, in tokens beyond the sinks, and the first of them stored then.
+struct Length {
+  Length(kv::TimeAttrInterface time, int64_t seen)
+      : count(std::max<int64_t>(0, seen - time.getSinks())),
+        live(std::min(count, std::max<int64_t>(0, time.firstLive(seen) -
+                                                      time.getSinks()))) {}
+  int64_t count, live;
+};
+
+namespace {
+/// One plane of one layer.
+struct Plane {
+  kv::PrecisionAttrInterface precision, original;
+  int64_t heads, dim;
+
+  int64_t coded(int64_t count) const {
+    return precision.keepsOriginals() ? precision.codedTokens(count) : 0;
   }
+  /// The first token that is in its original form.
+  int64_t firstOriginal(const Length &at) const {
+    return std::max(at.live, coded(at.count));
+  }
+  int64_t floats(int64_t tokens, kv::PrecisionAttrInterface type) const {
+    return packed(tokens, heads * dim, type);
+  }
+  int64_t originals(int64_t begin, int64_t end) const {
+    return floats(end - begin, original);
+  }
+  int64_t codes(int64_t begin, int64_t end) const {
+    return end > begin ? floats(end - begin, precision) : 0;
+  }
+  int64_t scales(int64_t begin, int64_t end) const {
+    auto block = precision.getBlock(dim);
+    if (!block || end <= begin)
+      return 0;
+    const int64_t blocks =
+        (end - 1) / block->tokens - begin / block->tokens + 1;
+    return blocks * static_cast<int64_t>(divideCeil(dim, block->channels)) *
+           heads * precision.getPairBytes();
+  }
+};
+} // namespace
+
+/// Adds one plane: what is stored, and what has been since `back`.
+static void addPlane(BytePlan &plan, const Plane &plane, const Length &now,
+                     const Length &back) {
+  const int64_t border = plane.coded(now.count);
+  const int64_t first = plane.firstOriginal(now);
+  plan.residual += plane.originals(first, now.count);
+  plan.codes += plane.codes(now.live, border);
+  plan.scales += plane.scales(now.live, border);
+  const int64_t heldFirst = std::min(first, plane.firstOriginal(back));
+  const int64_t heldLive = std::min(now.live, back.live);
+  plan.rollback += plane.originals(heldFirst, now.count) -
+                   plane.originals(first, now.count) +
+                   plane.codes(heldLive, border) -
+                   plane.codes(now.live, border) +
+                   plane.scales(heldLive, border) -
+                   plane.scales(now.live, border);
 }
 
-BytePlan planBytes(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t seen) {
+BytePlan planBytes(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t seen,
+                   int64_t reached) {
   BytePlan plan;
   if (!policy.getDepth().stores())
     return plan;
   auto time = policy.getTime();
-  const int64_t sinks = time.getSinks();
-  const int64_t count = std::max<int64_t>(0, seen - sinks);
-  const int64_t live =
-      std::min(count, std::max<int64_t>(0, time.firstLive(seen) - sinks));
-  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values})
-    addPlane(plan, policy, shape, plane, std::min(seen, sinks), live, count);
+  const Length now(time, seen);
+  const Length back(time, std::max<int64_t>(0, reached - policy.getRollback()));
+  for (kv::Plane which : {kv::Plane::Keys, kv::Plane::Values}) {
+    auto precision = policy.getPlane(which);
+    const Plane plane{precision,
+                      precision.keepsOriginals() ? policy.getResidual()
+                                                 : precision,
+                      shape.getKvHeads(), shape.getDim(which)};
+    plan.sinks +=
+        plane.floats(std::min(seen, time.getSinks()), policy.getSinks(which));
+    addPlane(plan, plane, now, back);
+  }
   return plan;
 }
 

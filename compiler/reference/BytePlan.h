@@ -26,8 +26,14 @@ struct BytePlan {
   }
 };
 
-/// The byte plan of an owner at length `seen`; a reader's is all zero.
-BytePlan planBytes(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t seen);
+/// The byte plan of an owner at length `seen`, where the longest length so far
+/// was `reached`; a reader's is all zero.
+BytePlan planBytes(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t seen,
+                   int64_t reached);
+inline BytePlan planBytes(kv::PolicyAttr policy, kv::ShapeAttr shape,
+                          int64_t seen) {
+  return planBytes(policy, shape, seen, seen);
+}
 
 } // namespace kvc::reference
 

@@ -69,12 +69,13 @@ int64_t Reference::seen(int64_t layer) const {
   return stores(layer) ? store(layer).seen() : table[layer].queried;
 }
 
-Attended Reference::decode(int64_t number, const Input &input, bool attention) {
+Attended Reference::decode(int64_t number, const Input &input, bool attention,
+                           int64_t back) {
   Layer &layer = table[number];
   Store &store = *table[layer.owner].store;
   const bool owns = layer.owner == number;
   const int64_t position =
-      store.firstPosition() + store.seen() - (owns ? 0 : 1);
+      store.firstPosition() + store.seen() - (owns ? 0 : 1 + back);
   // The body's arguments: the cache, q, and k and v where the layer stores.
   const std::array<llvm::ArrayRef<float>, 4> arguments = {
       llvm::ArrayRef<float>(), input.q, input.k, input.v};
@@ -104,7 +105,7 @@ Attended Reference::decode(int64_t number, const Input &input, bool attention) {
               yielded = std::move(found->second);
         });
   if (!owns)
-    layer.queried = store.seen();
+    layer.queried = store.seen() - back;
   return yielded;
 }
 

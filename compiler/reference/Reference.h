@@ -47,10 +47,11 @@ public:
   /// A reader: up to and with its last query.
   int64_t seen(int64_t layer) const;
 
-  /// One decode step of one layer, at the position that comes next (a reader:
-  /// at its owner's newest). Without `attention` the step is the same, but
-  /// its result is left out, which costs far less.
-  Attended decode(int64_t layer, const Input &input, bool attention = true);
+  /// One decode step of one layer, at the position that comes next; a reader's
+  /// at its owner's newest, or `back` positions before it. Without `attention`
+  /// the step is the same, but its result is left out, which costs far less.
+  Attended decode(int64_t layer, const Input &input, bool attention = true,
+                  int64_t back = 0);
 
 private:
   struct Layer {

@@ -59,9 +59,26 @@ void Store::keep(PlaneToken &token, kv::Plane plane, ArrayRef<float> values) {
 
 void Store::evict() {
   auto time = thePolicy.getTime();
-  std::erase_if(tokens, [&](const Token &token) {
-    return !time.isLive(token.index, length);
+  for (Token &token : tokens)
+    if (!time.isLive(token.index, length)) {
+      token.goneAt = length;
+      gone.push_back(token);
+    }
+  std::erase_if(tokens,
+                [](const Token &token) { return token.goneAt != Token::Never; });
+}
+
+std::vector<const Token *> Store::getTokensAt(int64_t at) const {
+  std::vector<const Token *> found;
+  for (const std::deque<Token> *part : {&gone, &tokens})
+    for (const Token &token : *part)
+      if (token.index < at && token.goneAt > at &&
+          (at <= length || thePolicy.getTime().isLive(token.index, at)))
+        found.push_back(&token);
+  llvm::sort(found, [](const Token *a, const Token *b) {
+    return a->index < b->index;
   });
+  return found;
 }
 
 void Store::code() {
@@ -108,6 +125,10 @@ void Store::codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
                       ArrayRef<Token *> block, int64_t begin, int64_t end) {
   SmallVector<float> values;
   for (Token *token : block) {
+    if (token->codedAt[number(plane)] == Token::Never) {
+      token->originals[number(plane)] = token->planes[number(plane)];
+      token->codedAt[number(plane)] = length;
+    }
     const auto &read = token->planes[number(plane)].read;
     values.append(read.begin() + begin, read.begin() + end);
   }

@@ -28,10 +28,24 @@ struct PlaneToken {
   bool coded = false;        ///< made into codes after it was appended
 };
 
-/// A stored token. Tokens are counted from 0, first position excluded.
+/// A token. Tokens are counted from 0, first position excluded.
 struct Token {
+  static constexpr int64_t Never = INT64_MAX;
+
   int64_t index = 0;
   std::array<PlaneToken, 2> planes; ///< by kv::Plane
+  /// What was before it was coded, and the length at which that was.
+  std::array<PlaneToken, 2> originals;
+  std::array<int64_t, 2> codedAt = {Never, Never};
+  int64_t goneAt = Never; ///< the length at which it was evicted
+
+  /// The form that a step at `length` attends to.
+  const PlaneToken &formAt(kv::Plane plane, int64_t length) const {
+    const auto number = static_cast<size_t>(plane);
+    const bool wasOriginal =
+        codedAt[number] != Never && length < codedAt[number];
+    return wasOriginal ? originals[number] : planes[number];
+  }
 };
 
 /// An owner's cache for one sequence.
@@ -59,6 +73,10 @@ public:
   const Rotation &rotation() const { return theRotation; }
   /// The stored tokens in ascending position.
   const std::deque<Token> &getTokens() const { return tokens; }
+  /// The tokens that a step at `length` attends to, in ascending position; of
+  /// a length beyond the newest those that are stored now and then. All is
+  /// kept for it, whatever a library forgets.
+  std::vector<const Token *> getTokensAt(int64_t length) const;
 
 private:
   void keep(PlaneToken &token, kv::Plane plane, llvm::ArrayRef<float> values);
@@ -74,6 +92,7 @@ private:
   int64_t saturations = 0;
   std::array<int64_t, 2> coded = {0, 0}; ///< of the tokens beyond the sinks
   std::deque<Token> tokens;
+  std::deque<Token> gone; ///< in the order of their eviction
 };
 
 } // namespace kvc::reference

@@ -29,7 +29,8 @@ static Value writePlane(TileBuilder &tiles, const Append &args, int64_t number,
   return tiles.forHeads(count, [&](Value head, ValueRange carried) {
     const bool isKey = plane == kv::Plane::Keys;
     Value tile = kv::RowsOp::create(builder, tiles.loc, tileType,
-                                    isKey ? args.keys : args.values, head);
+                                    isKey ? args.keys : args.values, head,
+                                    Value(), IntegerAttr());
     if (isKey && args.angles)
       tile = kv::RotateOp::create(builder, tiles.loc, tileType, tile,
                                   args.angles, tiles.policy.getPosition(),

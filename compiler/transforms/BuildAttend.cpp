@@ -1,7 +1,15 @@
-//===- BuildAttend.cpp - cpp ----------------------------------------------===//
+//===- BuildAttend.cpp - attention over the segments ----------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One skeleton for a decode step and for a prefill: `rows` tokens of a
+// sequence ask together, and each has borders of its own. Loops run over the
+// union of what they attend to; where a run lies not within the borders of all
+// of them, a mask puts that right. A decode step is one row, whose borders are
+// the loops'.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/TileBuilder.h"
@@ -12,38 +20,98 @@ namespace kvc {
 
 namespace {
 
-/// Writes @<step>_attend(view, seen, q, angles..., out, lse): for each head of
-/// keys one pass over the segments with all query heads that meet it.
-class Attend {
+/// Where results go, as the last arguments of a function: out in io; where io
+/// is not f32 the same place as f32, for results that are to be merged, and
+/// which of the two is meant; lse.
+class Output {
 public:
-  explicit Attend(TileBuilder &tiles)
-      : tiles(tiles), builder(tiles.builder), loc(tiles.loc),
-        group(tiles.shape.getGroup()), schedule(*tiles.step.getSchedule()) {}
+  static void addTypes(TileBuilder &tiles, int64_t tokens,
+                       SmallVectorImpl<Type> &types) {
+    kv::ShapeAttr shape = tiles.shape;
+    auto type = [&](Type element) {
+      return MemRefType::get({tokens, shape.getHeads(), shape.getValueDim()},
+                             element);
+    };
+    types.push_back(type(shape.getIo()));
+    if (!shape.getIo().isF32())
+      types.append({type(tiles.builder.getF32Type()), tiles.builder.getI1Type()});
+    types.push_back(tiles.bufferType({tokens, shape.getHeads()}));
+  }
 
-  void build();
+  Output() = default;
+  explicit Output(ValueRange arguments)
+      : out(arguments.front()), lse(arguments.back()) {
+    if (arguments.size() == 4) {
+      part = arguments[1];
+      isPart = arguments[2];
+    }
+  }
+
+  /// Row `row` and those behind it of `count` tokens.
+  void write(TileBuilder &tiles, Value state, Value row, Value count) {
+    OpBuilder &builder = tiles.builder;
+    auto each = builder.getI64IntegerAttr(tiles.shape.getGroup());
+    if (!part) {
+      kv::FinishOp::create(builder, tiles.loc, state, out, row, count, each,
+                           lse);
+      return;
+    }
+    auto branch = scf::IfOp::create(builder, tiles.loc, isPart,
+                                    /*withElseRegion=*/true);
+    for (auto [block, to] : {std::pair<Block *, Value>{branch.thenBlock(), part},
+                             {branch.elseBlock(), out}}) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(block);
+      kv::FinishOp::create(builder, tiles.loc, state, to, row, count, each,
+                           lse);
+    }
+  }
 
 private:
-  kv::TileType tile(int64_t rows, int64_t columns) {
-    return kv::TileType::get(builder.getContext(), rows, columns);
-  }
-  void splitScore();
-  SmallVector<Value> rotations(Value head);
-  Value overRun(kv::SegmentAttr segment, Value query, Value head, Run run,
-                Value state);
-  Value logits(Value dots, kv::SegmentAttr segment, Value head, Run run);
-  Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
-                    Value head, Value state);
+  Value out, part, isPart, lse;
+};
 
+/// Writes @<step>_attend or @<step>_attend_rows: one head of keys, all query
+/// heads that meet it, one pass over the segments.
+class Attend {
+public:
+  Attend(TileBuilder &tiles, int64_t rows)
+      : tiles(tiles), builder(tiles.builder), loc(tiles.loc), rows(rows),
+        group(tiles.shape.getGroup()), schedule(*tiles.step.getSchedule()) {}
+
+  void build(StringRef name);
+
+private:
+  kv::TileType tile(int64_t columns) {
+    return kv::TileType::get(builder.getContext(), rows * group, columns);
+  }
+  func::FuncOp open(StringRef name);
+  void splitScore();
+  SmallVector<Value> rotations();
+  /// The length as of which a row attends.
+  Value lengthOf(Value row) { return tiles.add(seen, row); }
+  /// What a row attends to in a segment.
+  TokenRange borders(kv::SegmentAttr segment, Value row);
+  Value indexOf(kv::SegmentAttr segment, Value row);
+  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value whole,
+                Value state);
+  Value logits(Value dots, kv::SegmentAttr segment, Run run);
+  Value masked(Value dots, kv::SegmentAttr segment, Run run, Value whole);
+  Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
+                    Value state);
   TileBuilder &tiles;
   OpBuilder &builder;
   Location loc;
+  const int64_t rows;  ///< tokens that ask, at the most
   const int64_t group; ///< query heads a head of keys
   kv::ScheduleAttr schedule;
 
   double factor = 1;                          ///< into the query
   SmallVector<kv::ScoreAttrInterface> points; ///< into each dot product
-  Value view, seen, query, out, lse;
+  Value view, head, seen, count, newest, from, to, query;
   SmallVector<Value> angles;
+  Output output;
+  Value firstHead; ///< query head
 };
 
 } // namespace
@@ -62,110 +130,206 @@ void Attend::splitScore() {
 
 /// The query heads that meet `head`, once for each rotation. They are scaled
 /// behind it: what a scaled query lost would count where products cancel.
-SmallVector<Value> Attend::rotations(Value head) {
-  auto type = tile(group, tiles.shape.getHeadDim());
-  Value rows = kv::RowsOp::create(builder, loc, type, query,
-                                  tiles.multiply(head, group));
+SmallVector<Value> Attend::rotations() {
+  auto type = tile(tiles.shape.getHeadDim());
+  Value asked = kv::RowsOp::create(builder, loc, type, query, firstHead, count,
+                                   builder.getI64IntegerAttr(group));
   SmallVector<Value> rotated;
   for (Value table : angles)
-    rotated.push_back(kv::RotateOp::create(builder, loc, type, rows, table,
+    rotated.push_back(kv::RotateOp::create(builder, loc, type, asked, table,
                                            tiles.policy.getPosition(),
                                            /*exact=*/true));
   if (rotated.empty())
-    rotated.push_back(rows);
+    rotated.push_back(asked);
   for (Value &tile : rotated)
     tile = kv::ScaleOp::create(builder, loc, type, tile,
                                builder.getF32FloatAttr(factor));
   return rotated;
 }
 
-Value Attend::logits(Value dots, kv::SegmentAttr segment, Value head, Run run) {
-  if (points.empty())
-    return dots;
-  Value position = tiles.subtract(seen, tiles.constant(1));
-  Value first = tiles.firstLive(seen);
-  Value sinks =
-      tiles.least(seen, tiles.constant(tiles.policy.getTime().getSinks()));
-  Value gone = tiles.greatest(tiles.subtract(tiles.least(first, seen), sinks),
-                              tiles.constant(0));
-  Value index = tiles.policy.getPosition().buildQueryIndex(
-      builder, loc, segment.getRotation(), position, gone);
-  Value firstHead = tiles.multiply(head, group);
-  for (kv::ScoreAttrInterface point : points)
-    dots =
-        kv::LogitOp::create(builder, loc, dots.getType(), dots, point,
-                            firstHead, index, run.token, run.lead, run.count);
+TokenRange Attend::borders(kv::SegmentAttr segment, Value row) {
+  Value length = lengthOf(row);
+  Value held = tiles.least(length, newest);
+  return tiles.intersect(
+      tiles.range(tiles.streams[segment.getKeys()], length, held),
+      tiles.range(tiles.streams[segment.getValues()], length, held));
+}
+
+/// The index that a row takes among a segment's tokens.
+Value Attend::indexOf(kv::SegmentAttr segment, Value row) {
+  Value length = lengthOf(row);
+  return tiles.policy.getPosition().buildQueryIndex(
+      builder, loc, segment.getRotation(),
+      tiles.subtract(length, tiles.constant(1)), tiles.evicted(length));
+}
+
+/// Fills an operation's region: what `body` gives of a row.
+static void fillRegion(TileBuilder &tiles, Region &region,
+                       llvm::function_ref<SmallVector<Value>(Value)> body) {
+  OpBuilder::InsertionGuard guard(tiles.builder);
+  Block *block =
+      tiles.builder.createBlock(&region, {}, tiles.index(), tiles.loc);
+  kv::YieldOp::create(tiles.builder, tiles.loc, body(block->getArgument(0)));
+}
+
+Value Attend::logits(Value dots, kv::SegmentAttr segment, Run run) {
+  for (kv::ScoreAttrInterface point : points) {
+    auto logit = kv::LogitOp::create(
+        builder, loc, dots.getType(), dots, point, firstHead, run.token,
+        run.lead, run.count, builder.getI64IntegerAttr(group));
+    fillRegion(tiles, logit.getIndex(), [&](Value row) {
+      return SmallVector<Value>{indexOf(segment, row)};
+    });
+    dots = logit;
+  }
   return dots;
 }
 
-Value Attend::overRun(kv::SegmentAttr segment, Value rows, Value head, Run run,
-                      Value state) {
+Value Attend::masked(Value dots, kv::SegmentAttr segment, Run run,
+                     Value whole) {
+  auto mask = kv::MaskOp::create(
+      builder, loc, dots.getType(), dots, run.token, run.lead, run.count, whole,
+      whole ? builder.getI64IntegerAttr(group) : IntegerAttr());
+  if (whole)
+    fillRegion(tiles, mask.getBorders(), [&](Value row) {
+      TokenRange range = borders(segment, row);
+      return SmallVector<Value>{range.begin, range.end};
+    });
+  return mask;
+}
+
+Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run,
+                      Value whole, Value state) {
   Value keys = tiles.page(view, segment.getKeys(), run.token);
   Value values = tiles.page(view, segment.getValues(), run.token);
-  auto type = tile(group, schedule.getRun());
-  Value dots = kv::ContractOp::create(builder, loc, type, rows, Value(),
+  auto type = tile(schedule.getRun());
+  Value dots = kv::ContractOp::create(builder, loc, type, query, Value(),
                                       Value(), keys, head, run.token, run.lead,
                                       run.count, StringAttr(), schedule);
-  dots = logits(dots, segment, head, run);
-  Value masked =
-      kv::MaskOp::create(builder, loc, type, dots, run.lead, run.count);
-  auto update =
-      kv::SoftmaxUpdateOp::create(builder, loc, type, tile(group, 1),
-                                  state.getType(), masked, state, run.count);
+  dots = masked(logits(dots, segment, run), segment, run, whole);
+  auto update = kv::SoftmaxUpdateOp::create(builder, loc, type, tile(1),
+                                            state.getType(), dots, state,
+                                            run.count);
   return kv::AccumulateOp::create(
       builder, loc, state.getType(), update.getWeights(), Value(), Value(),
       values, head, run.token, run.lead, run.count, update.getNext(),
       update.getAlpha(), StringAttr(), schedule);
 }
 
+/// A run over the tokens that any row attends to: borders only grow from row
+/// to row.
 Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
-                          Value head, Value state) {
+                          Value state) {
   const kv::StreamAttr keys = tiles.streams[segment.getKeys()];
   const kv::StreamAttr values = tiles.streams[segment.getValues()];
+  TokenRange first = borders(segment, tiles.constant(0)), last = first;
+  if (rows > 1)
+    last = borders(segment, tiles.subtract(count, tiles.constant(1)));
   TokenRange tokens =
-      tiles.intersect(tiles.range(keys, seen), tiles.range(values, seen));
+      tiles.intersect({first.begin, last.end}, TokenRange{from, to});
+  auto isWhole = [&](Run run) -> Value {
+    if (rows == 1)
+      return {};
+    auto within = [&](Value a, Value b) -> Value {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, a,
+                                   b);
+    };
+    return arith::AndIOp::create(builder, loc, within(last.begin, run.token),
+                                 within(run.stop, first.end));
+  };
   return tiles.forRuns(tokens, keys.getOrigin(),
                        tiles.borders({keys, values}, schedule.getRun()), state,
                        [&](Run run, ValueRange carried) {
                          return SmallVector<Value>{
                              overRun(segment, queries[segment.getRotation()],
-                                     head, run, carried[0])};
+                                     run, isWhole(run), carried[0])};
                        })[0];
 }
 
-void Attend::build() {
-  splitScore();
+func::FuncOp Attend::open(StringRef name) {
   kv::ShapeAttr shape = tiles.shape;
-  SmallVector<Type> inputs{
-      kv::ViewType::get(builder.getContext()), tiles.index(),
-      tiles.bufferType({shape.getHeads(), shape.getHeadDim()})};
+  const int64_t any = rows > 1 ? ShapedType::kDynamic : 1;
+  const int64_t pairs = tiles.policy.getPosition().getPairs();
   const unsigned rotations = tiles.policy.getPosition().getRotations();
-  inputs.append(rotations, tiles.anglesType());
-  inputs.push_back(tiles.bufferType({shape.getHeads(), shape.getValueDim()}));
-  inputs.push_back(tiles.bufferType({shape.getHeads()}));
-  auto function = tiles.function("attend", inputs, {});
-  view = function.getArgument(0);
-  seen = function.getArgument(1);
-  query = function.getArgument(2);
+  SmallVector<Type> inputs{kv::ViewType::get(builder.getContext())};
+  inputs.append(6, tiles.index());
+  inputs.push_back(
+      tiles.bufferType({any, shape.getHeads(), shape.getHeadDim()}));
+  inputs.append(rotations, tiles.bufferType({rows, 2, pairs}));
+  Output::addTypes(tiles, any, inputs);
+  func::FuncOp function = tiles.function(name, inputs, {});
+  Value *arguments[] = {&view, &head, &seen, &count, &newest, &from, &to,
+                        &query};
+  unsigned number = 0;
+  for (Value *argument : arguments)
+    *argument = function.getArgument(number++);
   for (unsigned rotation = 0; rotation < rotations; ++rotation)
-    angles.push_back(function.getArgument(3 + rotation));
-  out = function.getArgument(3 + rotations);
-  lse = function.getArgument(4 + rotations);
+    angles.push_back(function.getArgument(number++));
+  output = Output(function.getArguments().drop_front(number));
+  if (rows == 1)
+    count = tiles.constant(1);
+  return function;
+}
 
+void Attend::build(StringRef name) {
+  splitScore();
+  open(name);
+  firstHead = tiles.multiply(head, group);
+  SmallVector<Value> queries = rotations();
+  Value state = kv::InitStateOp::create(
+      builder, loc,
+      kv::StateType::get(builder.getContext(), rows * group,
+                         tiles.shape.getValueDim()));
+  for (kv::SegmentAttr segment : tiles.step.getSegmentList())
+    state = overSegment(segment, queries, state);
+  output.write(tiles, state, firstHead, count);
+  tiles.finish();
+}
+
+void buildAttend(TileBuilder &tiles) {
+  Attend(tiles, 1).build("attend");
+  const int64_t rows = tiles.step.getSchedule()->getRows();
+  if (rows > 1)
+    Attend(tiles, rows).build("attend_rows");
+}
+
+/// Writes @<step>_merge(parts, count, token, out, lse): the softmax over the
+/// tokens of all parts, in the order of the parts.
+void buildMerge(TileBuilder &tiles) {
+  OpBuilder &builder = tiles.builder;
+  Location loc = tiles.loc;
+  kv::ShapeAttr shape = tiles.shape;
+  const int64_t heads = shape.getHeads(), group = shape.getGroup();
+  SmallVector<Type> inputs{kv::PartsType::get(builder.getContext()),
+                           tiles.index(), tiles.index()};
+  Output::addTypes(tiles, 1, inputs);
+  auto function = tiles.function("merge", inputs, {});
+  Value parts = function.getArgument(0), count = function.getArgument(1),
+        token = function.getArgument(2);
+  Output output(function.getArguments().drop_front(3));
+  Value first = tiles.multiply(token, heads);
+  auto type =
+      kv::StateType::get(builder.getContext(), group, shape.getValueDim());
   tiles.forHeads({}, [&](Value head, ValueRange) {
-    SmallVector<Value> queries = this->rotations(head);
-    Value state = kv::InitStateOp::create(
-        builder, loc,
-        kv::StateType::get(builder.getContext(), group, shape.getValueDim()));
-    for (kv::SegmentAttr segment : tiles.step.getSegmentList())
-      state = overSegment(segment, queries, head, state);
-    kv::FinishOp::create(builder, loc, state, out, tiles.multiply(head, group),
-                         lse);
+    Value row = tiles.multiply(head, group);
+    Value nothing = kv::InitStateOp::create(builder, loc, type);
+    auto loop =
+        scf::ForOp::create(builder, loc, tiles.constant(0), count,
+                           tiles.constant(1), ValueRange{nothing});
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      Value part =
+          kv::LoadStateOp::create(builder, loc, type, parts,
+                                  loop.getInductionVar(), tiles.add(first, row));
+      Value next = kv::MergeStateOp::create(
+          builder, loc, type, loop.getRegionIterArg(0), part);
+      scf::YieldOp::create(builder, loc, next);
+    }
+    output.write(tiles, loop.getResult(0), row, tiles.constant(1));
     return SmallVector<Value>{};
   });
   tiles.finish();
 }
-
-void buildAttend(TileBuilder &tiles) { Attend(tiles).build(); }
 
 } // namespace kvc

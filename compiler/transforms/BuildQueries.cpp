@@ -36,12 +36,25 @@ static void buildRanges(TileBuilder &tiles) {
   tiles.finish(values);
 }
 
+static void buildHeld(TileBuilder &tiles) {
+  SmallVector<Type> results(2 * tiles.streams.size(), tiles.index());
+  auto function =
+      tiles.function("held", TypeRange{tiles.index(), tiles.index()}, results);
+  SmallVector<Value> values;
+  for (kv::StreamAttr stream : tiles.streams) {
+    TokenRange range = tiles.heldRange(stream, function.getArgument(0),
+                                       function.getArgument(1));
+    values.append({range.begin, range.end});
+  }
+  tiles.finish(values);
+}
+
 static void buildIndices(TileBuilder &tiles) {
   const unsigned rotations = tiles.policy.getPosition().getRotations();
   SmallVector<Type> results(rotations, tiles.index());
   Value seen = tiles.function("indices", tiles.index(), results).getArgument(0);
   Value position = tiles.subtract(seen, tiles.constant(1));
-  Value evicted = tiles.subtract(seen, stored(tiles, seen));
+  Value evicted = tiles.evicted(seen);
   SmallVector<Value> values;
   for (unsigned rotation = 0; rotation < rotations; ++rotation)
     values.push_back(tiles.policy.getPosition().buildQueryIndex(
@@ -76,36 +89,61 @@ static Value pairsIn(TileBuilder &tiles, kv::StreamAttr stream,
                                     tiles.shape.getKvHeads());
 }
 
+/// Bytes of a stream's tokens in a range: codes or floats, then pairs.
+static std::pair<Value, Value> bytesOf(TileBuilder &tiles,
+                                       kv::StreamAttr stream,
+                                       TokenRange range) {
+  const int64_t dim = stream.getLayout().getChannels();
+  const int64_t bits = stream.getEncoding().getElementBits();
+  Value tokens = tiles.subtract(range.end, range.begin);
+  Value bytes = tiles.multiply(tokens, tiles.shape.getKvHeads() * dim * bits);
+  bytes = tiles.divide(tiles.add(bytes, tiles.constant(7)), 8);
+  Value pairs = tiles.constant(0);
+  if (auto block = stream.getEncoding().getBlock(dim))
+    pairs = tiles.multiply(pairsIn(tiles, stream, *block, range),
+                           stream.getEncoding().getPairBytes());
+  return {bytes, pairs};
+}
+
+/// What a stream keeps beyond `range`, where the longest length was `reached`.
+static Value rollbackOf(TileBuilder &tiles, kv::StreamAttr stream,
+                        TokenRange range, Value seen, Value reached) {
+  TokenRange held = tiles.heldRange(stream, seen, reached);
+  auto [bytes, pairs] = bytesOf(tiles, stream, range);
+  auto [heldBytes, heldPairs] = bytesOf(tiles, stream, held);
+  return tiles.add(tiles.subtract(heldBytes, bytes),
+                   tiles.subtract(heldPairs, pairs));
+}
+
 /// stored, then bytes: codes, scales, residual, sinks, originals, rollback.
 static void buildPlan(TileBuilder &tiles) {
   SmallVector<Type> results(7, tiles.index());
-  Value seen = tiles.function("plan", tiles.index(), results).getArgument(0);
+  auto function =
+      tiles.function("plan", TypeRange{tiles.index(), tiles.index()}, results);
+  Value seen = function.getArgument(0), reached = function.getArgument(1);
   Value codes = tiles.constant(0), scales = codes, residual = codes,
-        sinks = codes, none = codes;
+        sinks = codes, rollback = codes, none = codes;
   for (kv::StreamAttr stream : tiles.streams) {
-    const int64_t dim = stream.getLayout().getChannels();
     TokenRange range = tiles.range(stream, seen);
-    Value tokens = tiles.subtract(range.end, range.begin);
-    const int64_t bits = stream.getEncoding().getElementBits();
-    Value bytes = tiles.multiply(tokens, tiles.shape.getKvHeads() * dim * bits);
-    bytes = tiles.divide(tiles.add(bytes, tiles.constant(7)), 8);
+    auto [bytes, pairs] = bytesOf(tiles, stream, range);
+    scales = tiles.add(scales, pairs);
     if (stream.getKind() == "code")
       codes = tiles.add(codes, bytes);
     else if (stream.getKind() == "sink")
       sinks = tiles.add(sinks, bytes);
     else
       residual = tiles.add(residual, bytes);
-    if (auto block = stream.getEncoding().getBlock(dim))
-      scales = tiles.add(scales,
-                         tiles.multiply(pairsIn(tiles, stream, *block, range),
-                                        stream.getEncoding().getPairBytes()));
+    if (stream.getKind() != "sink" && tiles.policy.getRollback() > 0)
+      rollback =
+          tiles.add(rollback, rollbackOf(tiles, stream, range, seen, reached));
   }
   tiles.finish(
-      {stored(tiles, seen), codes, scales, residual, sinks, none, none});
+      {stored(tiles, seen), codes, scales, residual, sinks, none, rollback});
 }
 
 void buildQueries(TileBuilder &tiles) {
   buildRanges(tiles);
+  buildHeld(tiles);
   buildIndices(tiles);
   buildLive(tiles);
   buildPlan(tiles);

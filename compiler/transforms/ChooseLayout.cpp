@@ -94,15 +94,17 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
     return least * std::max<int64_t>(1, wanted / least);
   }
 
-  /// Tokens that a step needs at once, the new one included, in pages.
+  /// Tokens that a step or a piece of a prefill needs at once, the new ones
+  /// and those that rollback holds included, in pages.
   static int64_t pagesAtOnce(kv::PolicyAttr policy, kv::StreamAttr stream,
                              int64_t tokens) {
     if (stream.getKind() == "sink")
       return llvm::divideCeil(policy.getTime().getSinks(), tokens);
-    int64_t most = policy.getTime().getCapacity() + 1;
+    const int64_t more = PieceTokens + policy.getRollback();
+    int64_t most = policy.getTime().getCapacity() + more;
     auto precision = policy.getPlane(stream.getPlane());
     if (stream.getKind() == "original" && precision.keepsOriginals())
-      most = std::min(most, precision.mostOriginals() + 1);
+      most = std::min(most, precision.mostOriginals() + more);
     return (most - 1) / tokens + 2;
   }
 

@@ -39,14 +39,20 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
           kv::scalesOf(stream) == "operand")
         rows = std::max(rows, heads * kv::PageLayout(stream).channelBlocks());
     }
-    const int64_t lockstep =
-        std::clamp<int64_t>(target.getRegisters() / 2 / vectors, 1, heads);
     const int64_t unit = runUnit(step);
     int64_t run = llvm::alignTo(RunColumns, unit);
     while (run > unit && rows * run > TileFloats)
       run = llvm::alignTo(run / 2, unit);
+    // A prefill's tiles have as many rows for each token that asks.
+    const int64_t width = std::max(
+        {run * rows, heads * step.getShape().getHeadDim(),
+         heads * step.getShape().getValueDim()});
+    const int64_t tokens =
+        std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
+    const int64_t lockstep = std::clamp<int64_t>(
+        target.getRegisters() / 2 / vectors, 1, heads * tokens);
     step.setScheduleAttr(
-        kv::ScheduleAttr::get(step.getContext(), lockstep, run));
+        kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens));
   }
 };
 } // namespace

@@ -47,6 +47,7 @@ struct StepsToTiles : impl::StepsToTilesBase<StepsToTiles> {
       buildRead(tiles);
     }
     buildAttend(tiles);
+    buildMerge(tiles);
     step.getBody().getBlocks().clear();
     return success();
   }

@@ -86,18 +86,43 @@ Value TileBuilder::firstLive(Value seen) {
   return policy.getTime().buildFirstLive(builder, loc, seen);
 }
 
-TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen) {
+TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen,
+                              Value newest) {
+  if (!newest)
+    newest = seen;
   Value sinks = constant(policy.getTime().getSinks());
   if (stream.getKind() == "sink")
-    return {constant(0), least(seen, sinks)};
+    return {constant(0), least(newest, sinks)};
   Value first = firstLive(seen);
   Value border;
   if (policy.getPlane(stream.getPlane()).keepsOriginals())
-    border = greatest(first, add(sinks, codedTokens(stream.getPlane(), seen)));
+    border =
+        greatest(first, add(sinks, codedTokens(stream.getPlane(), newest)));
   if (stream.getKind() == "code")
     return {first, border};
   Value begin = border ? border : first;
-  return {begin, greatest(begin, seen)};
+  return {begin, greatest(begin, newest)};
+}
+
+TokenRange TileBuilder::heldRange(kv::StreamAttr stream, Value seen,
+                                  Value reached) {
+  TokenRange live = range(stream, seen);
+  if (stream.getKind() == "sink")
+    return live;
+  Value back = greatest(subtract(reached, constant(policy.getRollback())),
+                        constant(0));
+  Value begin = least(live.begin, range(stream, back).begin);
+  if (stream.getKind() != "code")
+    return {begin, live.end};
+  // Codes of tokens that are gone, which lie before what is still coded.
+  Value end = add(constant(policy.getTime().getSinks()),
+                  codedTokens(stream.getPlane(), seen));
+  return {begin, greatest(begin, end)};
+}
+
+Value TileBuilder::evicted(Value seen) {
+  Value sinks = least(seen, constant(policy.getTime().getSinks()));
+  return greatest(subtract(least(firstLive(seen), seen), sinks), constant(0));
 }
 
 TokenRange TileBuilder::intersect(TokenRange a, TokenRange b) {

@@ -24,6 +24,10 @@ using mlir::Value;
 using mlir::ValueRange;
 namespace func = mlir::func;
 
+/// Tokens that a prefill appends before their queries attend together, at the
+/// most: a piece of it.
+constexpr int64_t PieceTokens = 128;
+
 /// The target that the step's module is compiled for; null: none yet.
 kv::TargetAttr targetOf(kv::StepOp step);
 
@@ -75,8 +79,15 @@ public:
   Value codedTokens(kv::Plane plane, Value seen);
   /// The first token that is no sink and stored.
   Value firstLive(Value seen);
-  /// Tokens that a stream holds at length `seen`.
-  TokenRange range(kv::StreamAttr stream, Value seen);
+  /// Tokens that a stream holds at length `seen`. Where `newest` is given, the
+  /// stream is at that length, which is less, and the range is of what a query
+  /// beyond it still attends to.
+  TokenRange range(kv::StreamAttr stream, Value seen, Value newest = {});
+  /// Tokens whose pages a stream keeps at length `seen`, with what `rollback`
+  /// holds, where the longest length so far was `reached`.
+  TokenRange heldRange(kv::StreamAttr stream, Value seen, Value reached);
+  /// Tokens that are no longer stored at length `seen`.
+  Value evicted(Value seen);
   TokenRange intersect(TokenRange a, TokenRange b);
 
   /// Borders that a run of these streams must not cross.
@@ -108,7 +119,8 @@ void buildQueries(TileBuilder &tiles); ///< ranges, indices, live, plan
 void buildAppend(TileBuilder &tiles);
 void buildCode(TileBuilder &tiles);
 void buildRead(TileBuilder &tiles);
-void buildAttend(TileBuilder &tiles);
+void buildAttend(TileBuilder &tiles); ///< attend, attend_rows
+void buildMerge(TileBuilder &tiles);
 
 } // namespace kvc
 

@@ -45,7 +45,8 @@ typedef enum kvc_status {
   KVC_ORDER = 4,            /* the position is not the one that comes next */
   KVC_OUT_OF_MEMORY = 5,
   KVC_UNSUPPORTED_CPU = 6, /* this CPU lacks what the library was built for */
-  KVC_VERSION = 7          /* asked for a version that this library is not */
+  KVC_VERSION = 7,         /* asked for a version that this library is not */
+  KVC_GONE = 8 /* what is asked for was evicted or coded since */
 } kvc_status;
 
 /* Element types, as `io` of kvc_info. */
@@ -70,6 +71,11 @@ typedef struct kvc_layer_info {
   int32_t heads, kv_heads, head_dim, value_dim;
   int32_t owner;      /* itself, or the layer whose cache it reads */
   int32_t kernel;     /* layers with the same number share their kernels */
+  int32_t piece;      /* tokens that a prefill takes at a time: `held` counts
+                       * as many more while it runs */
+  int32_t chunk;      /* most tokens of one chunk, since readers follow; -1: any */
+  int32_t rollback;   /* steps that an attend can go back by, at least */
+  int64_t limit;      /* most tokens of a sequence (context); -1: any */
   const char *policy; /* in words, as the dialect prints it */
 } kvc_layer_info;
 
@@ -83,10 +89,23 @@ typedef struct kvc_info {
   int32_t kernels; /* distinct kernels */
 } kvc_info;
 
+/* The caller's own threads: run body(context, 0) to body(context, count - 1),
+ * each once, in any order and on any threads, and return when all have run. */
+typedef void (*kvc_body)(void *context, int64_t index);
+typedef void (*kvc_parallel_for)(void *user, int64_t count, kvc_body body,
+                                 void *context);
+
 /* Options of create; zero-initialise, then set what you want. */
 typedef struct kvc_options {
   uint32_t size;          /* sizeof(kvc_options) */
   int64_t first_position; /* >= 0, <= 2^40 */
+  /* Attention runs on `threads` threads (the caller's is one of them; 0 or 1:
+   * on it alone; at most 256), which wait for work until destroy; or on
+   * parallel_for's. A call with several caches runs on the threads of the
+   * first of them that has any. Results are the same to the bit. */
+  int32_t threads;
+  kvc_parallel_for parallel_for; /* with it, threads is 0 */
+  void *parallel_for_user;       /* its first argument */
 } kvc_options;
 
 /* One token of one layer, for decode. */
@@ -101,6 +120,41 @@ typedef struct kvc_step {
   float *lse;        /* [heads], or NULL: log of the softmax's denominator */
   kvc_status status; /* written: how this step went */
 } kvc_step;
+
+/* Consecutive tokens of one layer, for prefill and append. */
+typedef struct kvc_chunk {
+  kvc_cache *cache;
+  int32_t layer;
+  int64_t position;  /* of the first token, first_position included */
+  int64_t tokens;    /* >= 0 */
+  const void *q;     /* [tokens, heads, head_dim]; append: NULL */
+  const void *k;     /* [tokens, kv_heads, head_dim]; a reader: NULL */
+  const void *v;     /* [tokens, kv_heads, value_dim]; a reader: NULL */
+  void *out;         /* [tokens, heads, value_dim]; append: NULL */
+  float *lse;        /* [tokens, heads], or NULL */
+  kvc_status status; /* written: how this chunk went */
+} kvc_chunk;
+
+/* Queries at consecutive positions of one layer over a part of its tokens, for
+ * attend. */
+typedef struct kvc_query {
+  kvc_cache *cache;
+  int32_t layer;
+  int64_t position;  /* of the first query, first_position included */
+  int64_t tokens;    /* queries, >= 0 */
+  int64_t from, to;  /* tokens at positions from <= t < to; from <= to */
+  const void *q;     /* [tokens, heads, head_dim], before rotation */
+  float *out;        /* [tokens, heads, value_dim]; f32, whatever io is */
+  float *lse;        /* [tokens, heads], or NULL */
+  kvc_status status; /* written: how this query went */
+} kvc_query;
+
+/* What attend gave of one part of the tokens, for merge. Where nothing was
+ * attended to: zeros and minus infinity, which change nothing. */
+typedef struct kvc_part {
+  const float *out; /* [tokens, heads, value_dim] */
+  const float *lse; /* [tokens, heads] */
+} kvc_part;
 
 typedef struct kvc_stats {
   int64_t seen;      /* tokens appended */
@@ -131,6 +185,31 @@ typedef struct kvc_library_table {
    * KVC_OK, and the text of the first error stays with its cache. A reader's
    * step comes after its owner's for the same position. */
   kvc_status (*decode)(kvc_step *steps, size_t count);
+
+  /* Chunks of tokens, with the result of as many decode steps: what is stored
+   * is the same to the bit, whatever the cut; outputs are within rounding. A
+   * chunk is taken as a whole or not at all. Where a layer is read by others
+   * and forgets tokens or codes them, a chunk has at most `chunk` tokens
+   * (kvc_layer_info). Statuses as for decode. */
+  kvc_status (*prefill)(kvc_chunk *chunks, size_t count);
+  /* The same without queries, for owners. */
+  kvc_status (*append)(kvc_chunk *chunks, size_t count);
+
+  /* What a decode step at `position` attends to, as far as it lies in
+   * [from, to), in the form (codes or originals) it had then; appends nothing.
+   * Goes back by `rollback` steps from the longest length so far, and further
+   * where nothing that is needed was evicted or coded since; else KVC_GONE.
+   * Beyond the newest token: over what is stored now, less what the
+   * position's window excludes. */
+  kvc_status (*attend)(kvc_query *queries, size_t count);
+  /* Joins results of attend over parts of the tokens of a layer, in the order
+   * given, and writes io. `parts` may be NULL where count is 0. Several
+   * threads may merge at once. */
+  kvc_status (*merge)(int32_t layer, const kvc_part *parts, size_t count,
+                      int64_t tokens, void *out, float *lse);
+
+  /* Forget all tokens; what is held serves again. */
+  kvc_status (*reset)(kvc_cache *cache);
 
   /* The stored tokens of an owner in ascending position: how many; then for
    * those numbered from <= n < to (counted among the stored) their keys

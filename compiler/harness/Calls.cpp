@@ -1,0 +1,133 @@
+//===- Calls.cpp - calls of a library, in floats --------------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Calls.h"
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+static const void *orNull(const std::vector<uint8_t> &bytes) {
+  return bytes.empty() ? nullptr : bytes.data();
+}
+
+CallBuffers::CallBuffers(const LoadedLibrary &library, int64_t layer,
+                         const Tokens &tokens)
+    : layer(layer), position(tokens.position), count(tokens.count),
+      io(library.io()), q(narrow(io, tokens.q)), k(narrow(io, tokens.k)),
+      v(narrow(io, tokens.v)) {
+  const LayerShape &shape = library.layers()[layer];
+  out.resize(count * shape.heads * shape.valueDim * elementBytes(io));
+  lse.resize(count * shape.heads);
+}
+
+kvc_step CallBuffers::step(kvc_cache *cache) {
+  kvc_step step = {};
+  step.cache = cache;
+  step.layer = static_cast<int32_t>(layer);
+  step.position = position;
+  step.q = orNull(q);
+  step.k = orNull(k);
+  step.v = orNull(v);
+  step.out = out.data();
+  step.lse = lse.data();
+  return step;
+}
+
+kvc_chunk CallBuffers::chunk(kvc_cache *cache, bool attends) {
+  kvc_chunk chunk = {};
+  chunk.cache = cache;
+  chunk.layer = static_cast<int32_t>(layer);
+  chunk.position = position;
+  chunk.tokens = count;
+  chunk.k = orNull(k);
+  chunk.v = orNull(v);
+  if (!attends)
+    return chunk;
+  chunk.q = orNull(q);
+  chunk.out = out.data();
+  chunk.lse = lse.data();
+  return chunk;
+}
+
+Output CallBuffers::output() const {
+  return {widen(io, out.data(),
+                static_cast<int64_t>(out.size()) / elementBytes(io)),
+          lse};
+}
+
+kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
+                  int64_t layer, const Tokens &token, Output &output) {
+  CallBuffers buffers(library, layer, token);
+  kvc_step step = buffers.step(cache.get());
+  if (kvc_status status = library->decode(&step, 1))
+    return status;
+  output = buffers.output();
+  return step.status;
+}
+
+kvc_status prefill(const LoadedLibrary &library, const LibraryCache &cache,
+                   int64_t layer, const Tokens &tokens, Output &output) {
+  CallBuffers buffers(library, layer, tokens);
+  kvc_chunk chunk = buffers.chunk(cache.get(), /*attends=*/true);
+  if (kvc_status status = library->prefill(&chunk, 1))
+    return status;
+  output = buffers.output();
+  return chunk.status;
+}
+
+kvc_status append(const LoadedLibrary &library, const LibraryCache &cache,
+                  int64_t layer, const Tokens &tokens) {
+  CallBuffers buffers(library, layer, tokens);
+  kvc_chunk chunk = buffers.chunk(cache.get(), /*attends=*/false);
+  kvc_status status = library->append(&chunk, 1);
+  return status ? status : chunk.status;
+}
+
+kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
+                  int64_t layer, const Tokens &tokens, int64_t from, int64_t to,
+                  Output &output) {
+  const LayerShape &shape = library.layers()[layer];
+  const std::vector<uint8_t> q = narrow(library.io(), tokens.q);
+  Output got;
+  got.out.resize(tokens.count * shape.heads * shape.valueDim);
+  got.lse.resize(tokens.count * shape.heads);
+  kvc_query query = {};
+  query.cache = cache.get();
+  query.layer = static_cast<int32_t>(layer);
+  query.position = tokens.position;
+  query.tokens = tokens.count;
+  query.from = from;
+  query.to = to;
+  query.q = orNull(q);
+  query.out = got.out.data();
+  query.lse = got.lse.data();
+  if (kvc_status status = library->attend(&query, 1))
+    return status;
+  output = std::move(got);
+  return query.status;
+}
+
+kvc_status merge(const LoadedLibrary &library, int64_t layer, int64_t tokens,
+                 ArrayRef<Output> parts, Output &output) {
+  const LayerShape &shape = library.layers()[layer];
+  const Element io = library.io();
+  const int64_t rows = tokens * shape.heads;
+  std::vector<kvc_part> table;
+  for (const Output &part : parts)
+    table.push_back({part.out.data(), part.lse.data()});
+  std::vector<uint8_t> out(rows * shape.valueDim * elementBytes(io));
+  std::vector<float> lse(rows);
+  if (kvc_status status =
+          library->merge(static_cast<int32_t>(layer), table.data(),
+                         table.size(), tokens, out.data(), lse.data()))
+    return status;
+  output = {widen(io, out.data(), rows * shape.valueDim), std::move(lse)};
+  return KVC_OK;
+}
+
+} // namespace kvc::harness

@@ -1,0 +1,243 @@
+//===- Together.cpp - sequences that share calls or threads ---------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Together.h"
+
+#include "compiler/harness/Calls.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cstring>
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+namespace {
+
+constexpr int64_t sequences = 3;
+
+/// A round: so many tokens of each sequence, 0 to a few dozen.
+struct Round {
+  int64_t counts[sequences];
+};
+
+/// How the sequences are run.
+struct Manner {
+  const char *name;
+  bool together;
+  int32_t threads;
+  bool parallelFor;
+};
+
+constexpr Manner manners[] = {{"alone", false, 1, false},
+                              {"together", true, 1, false},
+                              {"together on 2 threads", true, 2, false},
+                              {"together on 7 threads", true, 7, false},
+                              {"alone on 2 threads", false, 2, false},
+                              {"together by a parallel-for", true, 0, true}};
+
+/// All that some sequences gave, to be compared bit by bit.
+struct Result {
+  std::vector<Output> outputs;
+  std::vector<std::vector<float>> stored;
+  std::string error;
+};
+
+class Together {
+public:
+  Together(const LoadedLibrary &library, uint64_t seed, int64_t least);
+  std::string run();
+
+private:
+  void chooseRounds(int64_t least);
+  Tokens tokens(int64_t sequence, int64_t layer, int64_t from,
+                int64_t count) const;
+  bool isReader(int64_t layer) const {
+    return library.layers()[layer].owner != layer;
+  }
+  bool runRound(const Manner &manner, ArrayRef<LibraryCache> caches,
+                const Round &round, ArrayRef<int64_t> done, int64_t layer,
+                Result &result) const;
+  void readAll(ArrayRef<LibraryCache> caches, Result &result) const;
+  Result runIn(const Manner &manner) const;
+
+  const LoadedLibrary &library;
+  uint64_t seed;
+  std::vector<Round> rounds;
+};
+
+} // namespace
+
+static void runBackwards(void *user, int64_t count, kvc_body body,
+                         void *context) {
+  ++*static_cast<int64_t *>(user);
+  while (count > 0)
+    body(context, --count);
+}
+
+Together::Together(const LoadedLibrary &library, uint64_t seed, int64_t least)
+    : library(library), seed(seed) {
+  chooseRounds(least);
+}
+
+/// Within what each layer takes; tokens beyond a context would be refused.
+void Together::chooseRounds(int64_t least) {
+  Random random(seed);
+  int64_t most = 64, room = std::max<int64_t>(least, 90);
+  for (size_t layer = 0; layer < library.layers().size(); ++layer) {
+    if (int64_t chunk = library.chunk(static_cast<int64_t>(layer)); chunk >= 0)
+      most = std::min(most, chunk);
+    room = std::min(room, library.limit(static_cast<int64_t>(layer)));
+  }
+  int64_t done[sequences] = {};
+  for (int i = 0; i < 8 || done[0] < std::min(room, least); ++i) {
+    Round round;
+    for (int64_t s = 0; s < sequences; ++s) {
+      const int64_t wanted =
+          done[0] < least ? most : random.pick({0, 1, 1, 2, most});
+      round.counts[s] = std::min({wanted, most, room - done[s]});
+      done[s] += round.counts[s];
+    }
+    rounds.push_back(round);
+  }
+}
+
+Tokens Together::tokens(int64_t sequence, int64_t layer, int64_t from,
+                        int64_t count) const {
+  Tokens tokens;
+  tokens.position = from;
+  tokens.count = count;
+  auto add = [](std::vector<float> &to, const std::vector<float> &more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    const TokenInput input = makeInput(
+        InputKind::Gaussian, seed + static_cast<uint64_t>(sequence), layer,
+        from + i, library.layers()[layer], !isReader(layer), library.io());
+    add(tokens.q, input.q);
+    add(tokens.k, input.k);
+    add(tokens.v, input.v);
+  }
+  return tokens;
+}
+
+bool Together::runRound(const Manner &manner, ArrayRef<LibraryCache> caches,
+                        const Round &round, ArrayRef<int64_t> done,
+                        int64_t layer, Result &result) const {
+  std::vector<CallBuffers> buffers;
+  std::vector<kvc_chunk> chunks;
+  buffers.reserve(sequences);
+  for (int64_t s = 0; s < sequences; ++s) {
+    buffers.emplace_back(library, layer,
+                         tokens(s, layer, done[s], round.counts[s]));
+    chunks.push_back(buffers.back().chunk(caches[s].get(), /*attends=*/true));
+  }
+  kvc_status status = KVC_OK;
+  if (manner.together)
+    status = library->prefill(chunks.data(), chunks.size());
+  for (kvc_chunk &chunk : chunks)
+    if (!manner.together && status == KVC_OK)
+      status = library->prefill(&chunk, 1);
+  if (status != KVC_OK) {
+    result.error = formatv("{0}: prefill of layer {1} fails: {2}", manner.name,
+                           layer, library->status_name(status));
+    return false;
+  }
+  for (const CallBuffers &buffer : buffers)
+    result.outputs.push_back(buffer.output());
+  return true;
+}
+
+void Together::readAll(ArrayRef<LibraryCache> caches, Result &result) const {
+  for (const LibraryCache &cache : caches)
+    for (size_t layer = 0; layer < library.layers().size(); ++layer) {
+      const auto number = static_cast<int32_t>(layer);
+      const LayerShape &shape = library.layers()[layer];
+      int64_t stored = 0;
+      if (isReader(number) || library->stored(cache.get(), number, &stored))
+        continue;
+      std::vector<float> keys(shape.kvHeads * stored * shape.headDim);
+      std::vector<float> values(shape.kvHeads * stored * shape.valueDim);
+      if (library->read(cache.get(), number, 0, stored, keys.data(),
+                        values.data(), nullptr))
+        result.error = "read fails";
+      result.stored.push_back(std::move(keys));
+      result.stored.push_back(std::move(values));
+    }
+}
+
+Result Together::runIn(const Manner &manner) const {
+  Result result;
+  std::vector<LibraryCache> caches;
+  int64_t calls = 0;
+  for (int64_t s = 0; s < sequences; ++s) {
+    kvc_options options = {};
+    options.threads = manner.threads;
+    if (manner.parallelFor) {
+      options.parallel_for = runBackwards;
+      options.parallel_for_user = &calls;
+    }
+    auto cache = library.create(options);
+    if (!cache) {
+      result.error = toString(cache.takeError());
+      return result;
+    }
+    caches.push_back(std::move(*cache));
+  }
+  SmallVector<int64_t> done(sequences, 0);
+  for (const Round &round : rounds) {
+    for (size_t layer = 0; layer < library.layers().size(); ++layer)
+      if (!runRound(manner, caches, round, done, static_cast<int64_t>(layer),
+                    result))
+        return result;
+    for (int64_t s = 0; s < sequences; ++s)
+      done[s] += round.counts[s];
+  }
+  readAll(caches, result);
+  if (manner.parallelFor && calls == 0)
+    result.error = "the parallel-for was never called";
+  return result;
+}
+
+static bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), 4 * a.size()) == 0);
+}
+
+std::string Together::run() {
+  Result alone;
+  for (const Manner &manner : manners) {
+    Result result = runIn(manner);
+    if (!result.error.empty())
+      return result.error;
+    if (&manner == manners) {
+      alone = std::move(result);
+      continue;
+    }
+    for (size_t i = 0; i < alone.outputs.size(); ++i)
+      if (!sameBits(result.outputs[i].out, alone.outputs[i].out) ||
+          !sameBits(result.outputs[i].lse, alone.outputs[i].lse))
+        return formatv("{0}: outputs differ from those of each sequence alone "
+                       "(round {1}, layer {2}, sequence {3})",
+                       manner.name,
+                       i / sequences / library.layers().size(),
+                       i / sequences % library.layers().size(), i % sequences);
+    for (size_t i = 0; i < alone.stored.size(); ++i)
+      if (!sameBits(result.stored[i], alone.stored[i]))
+        return formatv("{0}: what is stored differs from that of each sequence "
+                       "alone",
+                       manner.name);
+  }
+  return "";
+}
+
+std::string compareTogether(const LoadedLibrary &library, uint64_t seed,
+                            int64_t least) {
+  return Together(library, seed, least).run();
+}
+
+} // namespace kvc::harness

@@ -1,0 +1,126 @@
+//===- Append.cpp - taking tokens in ----------------------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Request.h"
+
+namespace kvc::runtime {
+
+namespace {
+
+TokenRange join(TokenRange a, TokenRange b) {
+  if (a.empty())
+    return b;
+  if (b.empty())
+    return a;
+  return {a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+}
+
+int64_t longest(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/// A range of tokens for each stream.
+struct Ranges {
+  Ranges() : streams{} {}
+
+  static Ranges live(const kvc_gen_kernel &kernel, int64_t seen) {
+    Ranges ranges;
+    kernel.ranges(seen, &ranges.streams[0].begin);
+    return ranges;
+  }
+  static Ranges held(const kvc_gen_kernel &kernel, int64_t seen,
+                     int64_t reached) {
+    Ranges ranges;
+    kernel.held(seen, reached, &ranges.streams[0].begin);
+    return ranges;
+  }
+  void add(const Ranges &other) {
+    for (int64_t i = 0; i < KVC_MAX_STREAMS; ++i)
+      streams[i] = join(streams[i], other.streams[i]);
+  }
+
+  TokenRange streams[KVC_MAX_STREAMS];
+};
+static_assert(sizeof(Ranges) == 2 * KVC_MAX_STREAMS * sizeof(int64_t));
+
+/// What the streams must hold while tokens [seen, seen + count) are taken in
+/// and their queries attend: at each length on the way, in each form.
+Ranges neededFor(const Request &request, int64_t seen, int64_t count) {
+  const kvc_gen_kernel &kernel = *request.kernel;
+  int64_t end = seen + count;
+  int64_t before = longest(request.store->reached, seen);
+  Ranges needed = Ranges::held(kernel, seen, before);
+  for (int64_t length = seen + 1; length <= end; ++length)
+    needed.add(Ranges::live(kernel, length));
+  needed.add(Ranges::held(kernel, end, longest(before, end)));
+  // A token comes in its original form, also where it is coded at once.
+  for (int64_t i = 0; i < kernel.streams; ++i) {
+    const kvc_gen_stream &shape = kernel.stream[i];
+    if (shape.kind == KVC_STREAM_ORIGINAL)
+      needed.streams[i] =
+          join(needed.streams[i], {longest(seen, shape.origin), end});
+  }
+  return needed;
+}
+
+} // namespace
+
+kvc_status reservePages(const Request &request) {
+  const kvc_gen_kernel &kernel = *request.kernel;
+  LayerCache &store = *request.store;
+  int64_t most[KVC_MAX_STREAMS] = {}, before[KVC_MAX_STREAMS];
+  for (int64_t done = 0; done < request.tokens; done += kernel.rows) {
+    int64_t left = request.tokens - done;
+    Ranges needed = neededFor(request, store.seen + done,
+                              left < kernel.rows ? left : kernel.rows);
+    for (int64_t i = 0; i < kernel.streams; ++i)
+      most[i] =
+          longest(most[i], store.streams[i].pagesOf(needed.streams[i]));
+  }
+  for (int64_t i = 0; i < kernel.streams; ++i) {
+    before[i] = store.streams[i].pageCount();
+    if (store.streams[i].reserve(most[i]))
+      continue;
+    for (int64_t j = 0; j <= i; ++j)
+      store.streams[j].giveBack(before[j]);
+    request.error() << "no memory for a page of " << kernel.stream[i].page_bytes
+                    << " bytes";
+    return KVC_OUT_OF_MEMORY;
+  }
+  return KVC_OK;
+}
+
+void appendPiece(const Request &request, int64_t count) {
+  const kvc_gen_kernel &kernel = *request.kernel;
+  kvc_cache &cache = *request.cache;
+  LayerCache &store = *request.store;
+  Ranges needed = neededFor(request, store.seen, count);
+  for (int64_t i = 0; i < kernel.streams; ++i)
+    store.streams[i].cover(needed.streams[i]);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t token = store.seen, number = request.done + i;
+    const float *angles = nullptr;
+    if (request.layer->rope >= 0)
+      angles =
+          cache.angles.get(request.layer->rope, cache.firstPosition + token);
+    store.saturated += kernel.append(
+        &store.view, token,
+        request.at(request.k, number, kernel.kv_heads * kernel.head_dim),
+        request.at(request.v, number, kernel.kv_heads * kernel.value_dim),
+        angles);
+    store.saturated += kernel.code(&store.view, token + 1);
+    store.seen = token + 1;
+  }
+  store.reached = longest(store.reached, store.seen);
+}
+
+void trimPages(const Request &request) {
+  LayerCache &store = *request.store;
+  Ranges held = Ranges::held(*request.kernel, store.seen, store.reached);
+  for (int64_t i = 0; i < request.kernel->streams; ++i)
+    store.streams[i].trim(held.streams[i]);
+}
+
+} // namespace kvc::runtime

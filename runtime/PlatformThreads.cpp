@@ -1,0 +1,53 @@
+//===- PlatformThreads.cpp - threads by pthread -----------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declared here as POSIX has it, since the runtime is compiled without a
+// platform's headers. The types are opaque: glibc's pthread_mutex_t and
+// pthread_cond_t have at most 48 bytes on 64-bit machines, Darwin's 64 and 48;
+// pthread_t is a pointer or as large as one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Platform.h"
+
+extern "C" {
+int pthread_mutex_init(void *mutex, const void *attributes) noexcept;
+int pthread_mutex_destroy(void *mutex) noexcept;
+int pthread_mutex_lock(void *mutex) noexcept;
+int pthread_mutex_unlock(void *mutex) noexcept;
+int pthread_cond_init(void *condition, const void *attributes) noexcept;
+int pthread_cond_destroy(void *condition) noexcept;
+int pthread_cond_wait(void *condition, void *mutex);
+int pthread_cond_broadcast(void *condition) noexcept;
+int pthread_create(void **thread, const void *attributes,
+                   void *(*function)(void *), void *argument) noexcept;
+int pthread_join(void *thread, void **result);
+int sched_yield() noexcept;
+}
+
+namespace kvc::runtime {
+
+bool Mutex::open() { return pthread_mutex_init(storage, nullptr) == 0; }
+void Mutex::close() { pthread_mutex_destroy(storage); }
+void Mutex::lock() { pthread_mutex_lock(storage); }
+void Mutex::unlock() { pthread_mutex_unlock(storage); }
+
+bool Condition::open() { return pthread_cond_init(storage, nullptr) == 0; }
+void Condition::close() { pthread_cond_destroy(storage); }
+void Condition::wait(Mutex &mutex) {
+  pthread_cond_wait(storage, mutex.storage);
+}
+void Condition::wakeAll() { pthread_cond_broadcast(storage); }
+
+bool Thread::start(void *(*function)(void *), void *argument) {
+  return pthread_create(&handle, nullptr, function, argument) == 0;
+}
+void Thread::join() { pthread_join(handle, nullptr); }
+
+void yieldThread() { sched_yield(); }
+
+} // namespace kvc::runtime
