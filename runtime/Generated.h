@@ -13,8 +13,7 @@
  * A *stream* is a run of tokens of one plane (keys or values) in one encoding,
  * in pages of a fixed number of tokens: the sinks, the originals (residual) or
  * the codes. At every length a stream holds one range [begin, end) of tokens;
- * both only grow with the length, and where they are equal neither means
- * anything. A page is `page_bytes` bytes of 32-bit words (a multiple of 64) and
+ * neither ever falls as the length grows. A page is `page_bytes` bytes of 32-bit words (a multiple of 64) and
  * holds all kv heads of its tokens. It is zero when new; when it is used again
  * it holds what is left of older tokens, which is finite.
  *
@@ -94,11 +93,10 @@ typedef struct kvc_gen_kernel {
   int64_t queries; /* distinct query indices: 1 or 2 (0: no rotation) */
 
   /* out[2 s], out[2 s + 1]: begin and end of stream s at length `seen`, which
-   * may be 0. begin == end: it holds nothing. */
+   * may be 0. Where end <= begin, it holds nothing. */
   void (*ranges)(int64_t seen, int64_t *out);
   /* Likewise what stays in pages at length `seen`, where the longest length so
-   * far was `reached`: more than `ranges` by what `rollback` holds. Neither
-   * begin nor end ever falls as lengths grow. */
+   * far was `reached`: more than `ranges` by what `rollback` holds. */
   void (*held)(int64_t seen, int64_t reached, int64_t *out);
   /* out[i]: the index (first position excluded) that the query of the newest
    * of `seen` tokens takes for its i-th rotation. */

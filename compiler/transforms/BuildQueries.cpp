@@ -95,7 +95,8 @@ static std::pair<Value, Value> bytesOf(TileBuilder &tiles,
                                        TokenRange range) {
   const int64_t dim = stream.getLayout().getChannels();
   const int64_t bits = stream.getEncoding().getElementBits();
-  Value tokens = tiles.subtract(range.end, range.begin);
+  Value tokens = tiles.greatest(tiles.subtract(range.end, range.begin),
+                                tiles.constant(0));
   Value bytes = tiles.multiply(tokens, tiles.shape.getKvHeads() * dim * bits);
   bytes = tiles.divide(tiles.add(bytes, tiles.constant(7)), 8);
   Value pairs = tiles.constant(0);

@@ -94,14 +94,12 @@ TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen,
   if (stream.getKind() == "sink")
     return {constant(0), least(newest, sinks)};
   Value first = firstLive(seen);
-  Value border;
-  if (policy.getPlane(stream.getPlane()).keepsOriginals())
-    border =
-        greatest(first, add(sinks, codedTokens(stream.getPlane(), newest)));
+  if (!policy.getPlane(stream.getPlane()).keepsOriginals())
+    return {first, newest};
+  Value border = add(sinks, codedTokens(stream.getPlane(), newest));
   if (stream.getKind() == "code")
     return {first, border};
-  Value begin = border ? border : first;
-  return {begin, greatest(begin, newest)};
+  return {greatest(first, border), newest};
 }
 
 TokenRange TileBuilder::heldRange(kv::StreamAttr stream, Value seen,
@@ -112,12 +110,7 @@ TokenRange TileBuilder::heldRange(kv::StreamAttr stream, Value seen,
   Value back = greatest(subtract(reached, constant(policy.getRollback())),
                         constant(0));
   Value begin = least(live.begin, range(stream, back).begin);
-  if (stream.getKind() != "code")
-    return {begin, live.end};
-  // Codes of tokens that are gone, which lie before what is still coded.
-  Value end = add(constant(policy.getTime().getSinks()),
-                  codedTokens(stream.getPlane(), seen));
-  return {begin, greatest(begin, end)};
+  return {begin, live.end};
 }
 
 Value TileBuilder::evicted(Value seen) {

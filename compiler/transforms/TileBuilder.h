@@ -34,7 +34,7 @@ kv::TargetAttr targetOf(kv::StepOp step);
 /// A run's columns begin at multiples of this many tokens in every stream.
 int64_t runUnit(kv::StepOp step);
 
-/// [begin, end) of tokens; begin == end: none.
+/// [begin, end) of tokens; end <= begin: none.
 struct TokenRange {
   Value begin;
   Value end;
