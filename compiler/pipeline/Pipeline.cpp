@@ -1,9 +1,10 @@
-//===- Pipeline.cpp - cpp -------------------------------------------------===//
+//===- Pipeline.cpp - the ordered list of stages --------------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/emit/Emit.h"
 #include "compiler/lowering/Lowering.h"

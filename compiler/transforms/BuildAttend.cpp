@@ -1,9 +1,10 @@
-//===- BuildAttend.cpp - cpp ----------------------------------------------===//
+//===- BuildAttend.cpp - queries attend to what is stored -----------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/TileBuilder.h"
 
 using namespace mlir;
