@@ -8,6 +8,7 @@
 #ifndef KVC_COMPILER_HARNESS_COMPARISON_H
 #define KVC_COMPILER_HARNESS_COMPARISON_H
 
+#include "compiler/harness/HeldPages.h"
 #include "compiler/harness/Inputs.h"
 #include "compiler/reference/Reference.h"
 
@@ -33,9 +34,10 @@ public:
   create(const LoadedLibrary &library, mlir::ModuleOp module,
          int64_t firstPosition);
 
-  /// One step of one layer in both; with `compare`, also what it gives.
+  /// One step of one layer in both: stats and bytes; with `compare`, also what
+  /// it gives.
   bool step(int64_t layer, const TokenInput &input, bool compare);
-  /// What the layer holds: values and positions bit for bit, stats, bytes.
+  /// What the layer holds: values and positions bit for bit, stats and bytes.
   bool compareStored(int64_t layer);
   /// Calls that must be refused and change nothing; `input` is one that the
   /// layer could take next.
@@ -54,9 +56,10 @@ public:
 
 private:
   Comparison(const LoadedLibrary &library, LibraryCache cache,
-             std::unique_ptr<reference::Reference> expected)
+             std::unique_ptr<reference::Reference> expected,
+             std::vector<HeldPages> held)
       : library(library), actual(std::move(cache)),
-        expected(std::move(expected)) {}
+        expected(std::move(expected)), held(std::move(held)) {}
 
   bool missed(int64_t layer, const llvm::Twine &what);
   bool compareRows(int64_t layer, int64_t position, const Output &got,
@@ -64,6 +67,7 @@ private:
   bool compareRow(int64_t layer, int64_t position, int64_t head,
                   const Output &got, const reference::Attended &want);
   bool compareStats(int64_t layer);
+  bool compareHeld(int64_t layer, const kvc_stats &got);
   bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,
                     llvm::StringRef from);
   bool compareRead(int64_t layer, int64_t from, int64_t to);
@@ -75,6 +79,7 @@ private:
   const LoadedLibrary &library;
   LibraryCache actual;
   std::unique_ptr<reference::Reference> expected;
+  std::vector<HeldPages> held; ///< by layer, what it should be
   Worst largest;
   std::string text;
   std::vector<double> seconds;

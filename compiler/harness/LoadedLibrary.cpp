@@ -7,6 +7,7 @@
 
 #include "compiler/harness/LoadedLibrary.h"
 
+#include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 
 #include <dlfcn.h>
@@ -14,6 +15,10 @@
 using namespace llvm;
 
 namespace kvc::harness {
+
+void LibraryCache::Destroy::operator()(kvc_cache *cache) const {
+  LibraryCall("destroy").run(table.destroy, cache);
+}
 
 Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
   // Without a slash dlopen would search the system's folders.
@@ -80,11 +85,23 @@ Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition) const {
   options.size = sizeof(options);
   options.first_position = firstPosition;
   kvc_cache *cache = nullptr;
-  const kvc_status status = table->create(&options, &cache);
+  const kvc_status status =
+      LibraryCall("create").run(table->create, &options, &cache);
   if (status != KVC_OK)
     return userError(Twine("create fails: ") + table->status_name(status) +
                      ": " + table->last_error(nullptr));
   return LibraryCache(*table, cache);
+}
+
+Expected<LoadedLibrary> openCompiled(Model &model,
+                                     const CompileOptions &options) {
+  auto folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  const std::string path = folder->file("library.so");
+  if (Error error = model.compile(options, path))
+    return error;
+  return LoadedLibrary::open(path);
 }
 
 kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
@@ -106,7 +123,8 @@ kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
   step.v = vs.empty() ? nullptr : vs.data();
   step.out = out.data();
   step.lse = lse.data();
-  if (kvc_status status = library->decode(&step, 1))
+  if (kvc_status status =
+          LibraryCall("decode", layer, position).run(library->decode, &step, 1))
     return status;
   output.out = widen(io, out.data(), count);
   output.lse = std::move(lse);

@@ -241,6 +241,10 @@ LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
   return compile.generate(*translated, /*finished=*/false);
 }
 
+LogicalResult lowerModule(ModuleOp module, const CompileOptions &options) {
+  return Compile{*module.getContext(), options, /*output=*/""}.lower(module);
+}
+
 LogicalResult compileIRFile(MLIRContext &context, StringRef input,
                             const CompileOptions &options, StringRef output) {
   Compile compile{context, options, output};
