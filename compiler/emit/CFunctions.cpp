@@ -1,9 +1,10 @@
-//===- CFunctions.cpp - cpp -----------------------------------------------===//
+//===- CFunctions.cpp - a step's functions for the runtime ----------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/emit/CFunctions.h"
 #include "runtime/Generated.h"
 

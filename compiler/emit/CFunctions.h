@@ -1,9 +1,10 @@
-//===- CFunctions.h - h ---------------------------------------------------===//
+//===- CFunctions.h - a step's functions for the runtime --------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_EMIT_CFUNCTIONS_H
 #define KVC_COMPILER_EMIT_CFUNCTIONS_H
 

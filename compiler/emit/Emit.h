@@ -1,9 +1,10 @@
-//===- Emit.h - h ---------------------------------------------------------===//
+//===- Emit.h - what a library says and exports -----------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_EMIT_EMIT_H
 #define KVC_COMPILER_EMIT_EMIT_H
 

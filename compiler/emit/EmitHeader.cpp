@@ -1,9 +1,10 @@
-//===- EmitHeader.cpp - cpp -----------------------------------------------===//
+//===- EmitHeader.cpp - the C header of one library -----------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/emit/Emit.h"
 #include "compiler/emit/InterfaceHeader.h"
 #include "llvm/Support/raw_ostream.h"

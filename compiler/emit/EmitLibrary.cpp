@@ -1,9 +1,10 @@
-//===- EmitLibrary.cpp - cpp ----------------------------------------------===//
+//===- EmitLibrary.cpp - a library's description of itself ----------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/emit/CFunctions.h"
 #include "compiler/emit/Emit.h"
 #include "dialect/KVLayout.h"

@@ -1,4 +1,4 @@
-//===- InterfaceHeader.h - h ----------------------------------------------===//
+//===- InterfaceHeader.h - the C interface, as bytes ------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

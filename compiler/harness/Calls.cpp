@@ -7,6 +7,8 @@
 
 #include "compiler/harness/Calls.h"
 
+#include "compiler/harness/Crash.h"
+
 using namespace llvm;
 
 namespace kvc::harness {
@@ -64,7 +66,8 @@ kvc_status decode(const LoadedLibrary &library, const LibraryCache &cache,
                   int64_t layer, const Tokens &token, Output &output) {
   CallBuffers buffers(library, layer, token);
   kvc_step step = buffers.step(cache.get());
-  if (kvc_status status = library->decode(&step, 1))
+  if (kvc_status status = LibraryCall("decode", layer, token.position)
+                              .run(library->decode, &step, 1))
     return status;
   output = buffers.output();
   return step.status;
@@ -74,7 +77,8 @@ kvc_status prefill(const LoadedLibrary &library, const LibraryCache &cache,
                    int64_t layer, const Tokens &tokens, Output &output) {
   CallBuffers buffers(library, layer, tokens);
   kvc_chunk chunk = buffers.chunk(cache.get(), /*attends=*/true);
-  if (kvc_status status = library->prefill(&chunk, 1))
+  if (kvc_status status = LibraryCall("prefill", layer, tokens.position)
+                              .run(library->prefill, &chunk, 1))
     return status;
   output = buffers.output();
   return chunk.status;
@@ -84,7 +88,8 @@ kvc_status append(const LoadedLibrary &library, const LibraryCache &cache,
                   int64_t layer, const Tokens &tokens) {
   CallBuffers buffers(library, layer, tokens);
   kvc_chunk chunk = buffers.chunk(cache.get(), /*attends=*/false);
-  kvc_status status = library->append(&chunk, 1);
+  kvc_status status = LibraryCall("append", layer, tokens.position)
+                          .run(library->append, &chunk, 1);
   return status ? status : chunk.status;
 }
 
@@ -106,7 +111,8 @@ kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
   query.q = orNull(q);
   query.out = got.out.data();
   query.lse = got.lse.data();
-  if (kvc_status status = library->attend(&query, 1))
+  if (kvc_status status = LibraryCall("attend", layer, tokens.position)
+                              .run(library->attend, &query, 1))
     return status;
   output = std::move(got);
   return query.status;
@@ -123,8 +129,10 @@ kvc_status merge(const LoadedLibrary &library, int64_t layer, int64_t tokens,
   std::vector<uint8_t> out(rows * shape.valueDim * elementBytes(io));
   std::vector<float> lse(rows);
   if (kvc_status status =
-          library->merge(static_cast<int32_t>(layer), table.data(),
-                         table.size(), tokens, out.data(), lse.data()))
+          LibraryCall("merge", layer)
+              .run(library->merge, static_cast<int32_t>(layer), table.data(),
+                   table.size(), tokens, static_cast<void *>(out.data()),
+                   lse.data()))
     return status;
   output = {widen(io, out.data(), rows * shape.valueDim), std::move(lse)};
   return KVC_OK;

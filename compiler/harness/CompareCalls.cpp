@@ -47,6 +47,8 @@ bool Comparison::chunk(int64_t layer, ArrayRef<TokenInput> inputs,
                   formatv("{0} of {1} tokens from position {2} fails: {3}: {4}",
                           attends ? "prefill" : "append", count, position,
                           library->status_name(status), actual.lastError()));
+  if (owns)
+    held[layer].append(count);
   for (int64_t i = 0; i < count; ++i) {
     const TokenInput &input = inputs[i];
     reference::Attended want =
@@ -56,7 +58,7 @@ bool Comparison::chunk(int64_t layer, ArrayRef<TokenInput> inputs,
                                 i * expected->shape(layer).getHeads()))
       return false;
   }
-  return true;
+  return compareStats(layer);
 }
 
 bool Comparison::comparePart(int64_t layer, const Tokens &query, int64_t from,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/harness/Comparison.h"
+#include "compiler/harness/Crash.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,7 +25,9 @@ bool Comparison::compareStored(int64_t layer) {
   ++largest.stores;
   const int64_t stored = expected->store(layer).stored();
   int64_t got = -1;
-  if (library->stored(actual.get(), static_cast<int32_t>(layer), &got) ||
+  if (LibraryCall("stored", layer)
+          .run(library->stored, actual.get(), static_cast<int32_t>(layer),
+               &got) ||
       got != stored)
     return missed(layer, "stored() gives " + Twine(got) +
                              ", the reference stores " + Twine(stored));
@@ -35,7 +38,8 @@ bool Comparison::compareStored(int64_t layer) {
 
 bool Comparison::compareStats(int64_t layer) {
   kvc_stats got = {};
-  if (library->stats(actual.get(), static_cast<int32_t>(layer), &got))
+  if (LibraryCall("stats", layer)
+          .run(library->stats, actual.get(), static_cast<int32_t>(layer), &got))
     return missed(layer, Twine("stats fail: ") + actual.lastError());
   const reference::Store &store = expected->store(layer);
   const bool owns = expected->stores(layer);
@@ -52,19 +56,32 @@ bool Comparison::compareStats(int64_t layer) {
                             store.seen(), name, values.first, values.second));
   if (!compareBytes(layer, got.used, store.seen(), "stats"))
     return false;
-  const int64_t used =
-      reference::planBytes(expected->policy(layer), expected->shape(layer),
-                           store.seen())
-          .total();
-  if (got.held < used || got.used.padding != got.held - used)
-    return missed(layer,
-                  formatv("at length {0}: {1} bytes are held and {2} are "
-                          "padding, where {3} are used",
-                          store.seen(), got.held, got.used.padding, used));
+  if (!compareHeld(layer, got))
+    return false;
   kvc_bytes plan = {};
-  if (library->plan(static_cast<int32_t>(layer), store.seen(), &plan))
+  if (LibraryCall("plan", layer)
+          .run(library->plan, static_cast<int32_t>(layer), store.seen(), &plan))
     return missed(layer, "plan fails");
   return compareBytes(layer, plan, store.seen(), "plan");
+}
+
+bool Comparison::compareHeld(int64_t layer, const kvc_stats &got) {
+  const int64_t seen = expected->store(layer).seen();
+  const int64_t want = held[layer].bytes();
+  if (got.held != want)
+    return missed(layer,
+                  formatv("at length {0}: {1} bytes are held in pages, at the "
+                          "high-water mark it should be {2}",
+                          seen, got.held, want));
+  const int64_t used = reference::planBytes(expected->policy(layer),
+                                            expected->shape(layer), seen)
+                           .total();
+  if (got.used.padding != want - used)
+    return missed(layer,
+                  formatv("at length {0}: {1} bytes are padding, where {2} are "
+                          "held and {3} used",
+                          seen, got.used.padding, want, used));
+  return true;
 }
 
 bool Comparison::compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,
@@ -93,8 +110,9 @@ bool Comparison::compareRead(int64_t layer, int64_t from, int64_t to) {
   std::vector<float> keys(shape.getKvHeads() * count * shape.getHeadDim());
   std::vector<float> values(shape.getKvHeads() * count * shape.getValueDim());
   std::vector<int64_t> positions(count);
-  if (library->read(actual.get(), static_cast<int32_t>(layer), from, to,
-                    keys.data(), values.data(), positions.data()))
+  if (LibraryCall("read", layer)
+          .run(library->read, actual.get(), static_cast<int32_t>(layer), from,
+               to, keys.data(), values.data(), positions.data()))
     return missed(layer, Twine("read fails: ") + actual.lastError());
   const reference::Store &store = expected->store(layer);
   for (int64_t i = 0; i < count; ++i) {

@@ -47,11 +47,14 @@ Comparison::create(const LoadedLibrary &library, mlir::ModuleOp module,
                        " of the library has another shape or owner than what "
                        "it is held against");
   }
+  auto held = expectHeld(module, library.info().target);
+  if (!held)
+    return held.takeError();
   auto cache = library.create(firstPosition);
   if (!cache)
     return cache.takeError();
-  return std::unique_ptr<Comparison>(
-      new Comparison(library, std::move(*cache), std::move(*expected)));
+  return std::unique_ptr<Comparison>(new Comparison(
+      library, std::move(*cache), std::move(*expected), std::move(*held)));
 }
 
 bool Comparison::missed(int64_t layer, const Twine &what) {
@@ -83,9 +86,12 @@ bool Comparison::step(int64_t layer, const TokenInput &input, bool compare) {
     return missed(layer, "position " + Twine(position) +
                              ": decode fails: " + library->status_name(status) +
                              ": " + actual.lastError());
+  held[layer].append(1);
   reference::Attended want =
       expected->decode(layer, {input.q, input.k, input.v}, compare);
-  return !compare || compareRows(layer, position, got, want, library.io());
+  return (!compare ||
+          compareRows(layer, position, got, want, library.io())) &&
+         compareStats(layer);
 }
 
 bool Comparison::compareRows(int64_t layer, int64_t position, const Output &got,

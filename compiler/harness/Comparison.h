@@ -9,6 +9,7 @@
 #define KVC_COMPILER_HARNESS_COMPARISON_H
 
 #include "compiler/harness/Calls.h"
+#include "compiler/harness/HeldPages.h"
 #include "compiler/harness/Inputs.h"
 #include "compiler/reference/Reference.h"
 
@@ -34,7 +35,8 @@ public:
   create(const LoadedLibrary &library, mlir::ModuleOp module,
          int64_t firstPosition);
 
-  /// One step of one layer in both; with `compare`, also what it gives.
+  /// One step of one layer in both: stats and bytes; with `compare`, also what
+  /// it gives.
   bool step(int64_t layer, const TokenInput &input, bool compare);
   /// A chunk of tokens in one call; without `attends`, tokens alone. A reader's
   /// chunk ends at its owner's newest token.
@@ -44,7 +46,7 @@ public:
   /// farther back than rollback may be refused as gone.
   bool query(int64_t layer, int64_t position, const TokenInput &input,
              llvm::ArrayRef<int64_t> cuts);
-  /// What the layer holds: values and positions bit for bit, stats, bytes.
+  /// What the layer holds: values and positions bit for bit, stats and bytes.
   bool compareStored(int64_t layer);
   /// Calls that must be refused and change nothing; `input` is one that the
   /// layer could take next.
@@ -63,9 +65,10 @@ public:
 
 private:
   Comparison(const LoadedLibrary &library, LibraryCache cache,
-             std::unique_ptr<reference::Reference> expected)
+             std::unique_ptr<reference::Reference> expected,
+             std::vector<HeldPages> held)
       : library(library), actual(std::move(cache)),
-        expected(std::move(expected)) {}
+        expected(std::move(expected)), held(std::move(held)) {}
 
   bool missed(int64_t layer, const llvm::Twine &what);
   /// `row` is the first of `got`'s rows that are compared.
@@ -78,6 +81,7 @@ private:
   bool comparePart(int64_t layer, const Tokens &query, int64_t from, int64_t to,
                    Output &got);
   bool compareStats(int64_t layer);
+  bool compareHeld(int64_t layer, const kvc_stats &got);
   bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,
                     llvm::StringRef from);
   bool compareRead(int64_t layer, int64_t from, int64_t to);
@@ -89,6 +93,7 @@ private:
   const LoadedLibrary &library;
   LibraryCache actual;
   std::unique_ptr<reference::Reference> expected;
+  std::vector<HeldPages> held; ///< by layer, what it should be
   Worst largest;
   std::string text;
   std::vector<double> seconds;

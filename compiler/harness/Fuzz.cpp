@@ -9,6 +9,7 @@
 
 #include "compiler/harness/Comparison.h"
 #include "compiler/harness/Coverage.h"
+#include "compiler/harness/Crash.h"
 #include "compiler/harness/Model.h"
 #include "compiler/harness/Play.h"
 #include "compiler/harness/Progress.h"
@@ -29,15 +30,9 @@ static Expected<std::string> playCase(const FuzzOptions &options,
                                /*threads=*/false);
   if (!model)
     return model.takeError();
-  auto folder = TemporaryFolder::create();
-  if (!folder)
-    return folder.takeError();
   CompileOptions compile;
   compile.target = options.target;
-  const std::string path = folder->file("library.so");
-  if (Error error = (*model)->compile(compile, path))
-    return error;
-  auto library = LoadedLibrary::open(path);
+  auto library = openCompiled(**model, compile);
   if (!library)
     return library.takeError();
   const uint64_t seed = Random::mix(~options.seed, number);
@@ -68,11 +63,13 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
                   Twine(options.count));
     const std::string again = formatv(
         "kvc fuzz --seed {0} --skip {1} --count 1", options.seed, number);
-    // Where generated code crashes, this says which.
+    // Where the compiler crashes, this says which; where what it made does,
+    // the trial.
     PrettyStackTraceString trace(again.c_str());
     const std::string text = makeRandomSpec(options.seed, number);
     if (options.show)
       os << "# " << again << "\n" << text << "\n";
+    Trial trial(formatv("failure: {0}\n{1}", again, text), os);
     auto result = playCase(options, number, text, coverage, worst);
     std::string miss = result ? *result : toString(result.takeError());
     if (miss.empty())
@@ -80,7 +77,6 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
     ++failures;
     progress.clear();
     os << formatv("failure: {0}\n{1}{2}\n\n", again, text, miss);
-    os.flush();
   }
   progress.clear();
   coverage.print(os);

@@ -7,6 +7,7 @@
 
 #include "compiler/harness/LoadedLibrary.h"
 
+#include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 
 #include <dlfcn.h>
@@ -14,6 +15,10 @@
 using namespace llvm;
 
 namespace kvc::harness {
+
+void LibraryCache::Destroy::operator()(kvc_cache *cache) const {
+  LibraryCall("destroy").run(table.destroy, cache);
+}
 
 Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
   // Without a slash dlopen would search the system's folders.
@@ -86,11 +91,23 @@ Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition) const {
 Expected<LibraryCache> LoadedLibrary::create(kvc_options options) const {
   options.size = sizeof(options);
   kvc_cache *cache = nullptr;
-  const kvc_status status = table->create(&options, &cache);
+  const kvc_status status =
+      LibraryCall("create").run(table->create, &options, &cache);
   if (status != KVC_OK)
     return userError(Twine("create fails: ") + table->status_name(status) +
                      ": " + table->last_error(nullptr));
   return LibraryCache(*table, cache);
+}
+
+Expected<LoadedLibrary> openCompiled(Model &model,
+                                     const CompileOptions &options) {
+  auto folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  const std::string path = folder->file("library.so");
+  if (Error error = model.compile(options, path))
+    return error;
+  return LoadedLibrary::open(path);
 }
 
 } // namespace kvc::harness

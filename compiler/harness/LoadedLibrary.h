@@ -9,6 +9,7 @@
 #define KVC_COMPILER_HARNESS_LOADEDLIBRARY_H
 
 #include "compiler/harness/Elements.h"
+#include "compiler/harness/Model.h"
 #include "kvc/kvc.h"
 #include "llvm/Support/Error.h"
 
@@ -27,14 +28,19 @@ struct LayerShape {
 class LibraryCache {
 public:
   LibraryCache(const kvc_library_table &table, kvc_cache *cache)
-      : table(table), cache(cache, table.destroy) {}
+      : table(table), cache(cache, Destroy{table}) {}
 
   kvc_cache *get() const { return cache.get(); }
   const char *lastError() const { return table.last_error(cache.get()); }
 
 private:
+  struct Destroy {
+    const kvc_library_table &table;
+    void operator()(kvc_cache *cache) const;
+  };
+
   const kvc_library_table &table;
-  std::unique_ptr<kvc_cache, void (*)(kvc_cache *)> cache;
+  std::unique_ptr<kvc_cache, Destroy> cache;
 };
 
 /// A shared library that `kvc compile` made; closed at the end.
@@ -69,6 +75,11 @@ private:
   std::vector<LayerShape> shapes;
   std::vector<kvc_layer_info> infos;
 };
+
+/// Compiles the model and opens what comes of it. No file stays, also where the
+/// library then crashes.
+llvm::Expected<LoadedLibrary> openCompiled(Model &model,
+                                           const CompileOptions &options);
 
 } // namespace kvc::harness
 

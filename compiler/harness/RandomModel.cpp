@@ -95,6 +95,10 @@ std::string Maker::makeCache(const Cell &cell) {
               makePlane(precisionKinds()[cell.values], mostResidual), sink);
   text += window ? formatv("window: {0}", size).str()
                  : formatv("window: all, context: {0}", sink + size).str();
+  const bool coded = precisionKinds()[cell.keys] != "float" ||
+                     precisionKinds()[cell.values] != "float";
+  if (window || coded)
+    text += formatv(", rollback: {0}", random.pick({0, 0, 1, 3, 40, 150})).str();
   text += positionKinds()[cell.position] == "cache" ? ", positions: cache"
                                                     : ", positions: absolute";
   return text;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/harness/Comparison.h"
+#include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Progress.h"
 #include "compiler/harness/Trace.h"
@@ -85,8 +86,9 @@ static void measure(const Subject &subject, const Comparison &comparison,
   const LoadedLibrary &library = *subject.library;
   for (size_t layer = 0; layer < library.layers().size(); ++layer) {
     kvc_stats stats = {};
-    library->stats(comparison.cache().get(), static_cast<int32_t>(layer),
-                   &stats);
+    LibraryCall("stats", static_cast<int64_t>(layer))
+        .run(library->stats, comparison.cache().get(),
+             static_cast<int32_t>(layer), &stats);
     const LayerShape &shape = library.layers()[layer];
     row.seen = std::max(row.seen, stats.seen);
     row.stored = std::max(row.stored, stats.stored);
@@ -102,6 +104,7 @@ static Expected<Row> runTrace(const Subject &subject, StringRef path) {
   auto trace = readTrace(path, library.layers(), library.io());
   if (!trace)
     return trace.takeError();
+  Trial trial(formatv("{0}: ", library.info().name), outs());
   auto made = Comparison::create(library, subject.model->module(), 0);
   if (!made)
     return made.takeError();

@@ -8,6 +8,7 @@
 #include "compiler/harness/Together.h"
 
 #include "compiler/harness/Calls.h"
+#include "compiler/harness/Crash.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cstring>
@@ -138,10 +139,12 @@ bool Together::runRound(const Manner &manner, ArrayRef<LibraryCache> caches,
   }
   kvc_status status = KVC_OK;
   if (manner.together)
-    status = library->prefill(chunks.data(), chunks.size());
+    status = LibraryCall("prefill", layer)
+                 .run(library->prefill, chunks.data(), chunks.size());
   for (kvc_chunk &chunk : chunks)
     if (!manner.together && status == KVC_OK)
-      status = library->prefill(&chunk, 1);
+      status =
+          LibraryCall("prefill", layer).run(library->prefill, &chunk, 1);
   if (status != KVC_OK) {
     result.error = formatv("{0}: prefill of layer {1} fails: {2}", manner.name,
                            layer, library->status_name(status));

@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Verify.h"
 
+#include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Play.h"
 #include "compiler/harness/Progress.h"
@@ -25,27 +26,26 @@ static bool isText(StringRef path) {
   return suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
 }
 
+/// The library that the options name, or the one made of what they name.
+static Expected<LoadedLibrary> openLibrary(const VerifyOptions &options,
+                                           Subject &subject, bool &ourFault) {
+  if (!isText(options.subject))
+    return LoadedLibrary::open(options.subject);
+  auto model = Model::load(options.subject);
+  if (!model)
+    return model.takeError();
+  subject.model = std::move(*model);
+  CompileOptions compile;
+  compile.target = options.target;
+  auto opened = openCompiled(*subject.model, compile);
+  if (!opened)
+    ourFault = subject.model->getSpec() != nullptr;
+  return opened;
+}
+
 Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
   Subject subject;
-  std::string library = options.subject;
-  if (isText(options.subject)) {
-    auto model = Model::load(options.subject);
-    if (!model)
-      return model.takeError();
-    auto folder = TemporaryFolder::create();
-    if (!folder)
-      return folder.takeError();
-    subject.folder = std::make_unique<TemporaryFolder>(std::move(*folder));
-    subject.model = std::move(*model);
-    library = subject.folder->file("library.so");
-    CompileOptions compile;
-    compile.target = options.target;
-    if (Error error = subject.model->compile(compile, library)) {
-      ourFault = subject.model->getSpec() != nullptr;
-      return error;
-    }
-  }
-  auto opened = LoadedLibrary::open(library);
+  auto opened = openLibrary(options, subject, ourFault);
   if (!opened)
     return opened.takeError();
   subject.library = std::make_unique<LoadedLibrary>(std::move(*opened));
@@ -131,8 +131,6 @@ void Verifier::print(const Check &check, int64_t tokens,
     return;
   right = false;
   os << "  miss: " << comparison.miss() << "\n";
-  // What is wrong enough to miss may be wrong enough to crash next.
-  os.flush();
 }
 
 /// One token of one layer; calls that are refused come before the token that
@@ -192,6 +190,7 @@ Error Verifier::run(const Check &check, ArrayRef<LayerSchedule> schedules,
 Error Verifier::checkKind(InputKind kind) {
   Check check;
   check.name = inputName(kind).str();
+  Trial trial(check.name + "\n  miss: ", os);
   check.errors = kind == InputKind::Gaussian;
   check.distinctOnly = !check.errors;
   // Positions far from 0 enter rotation, and nothing else.
@@ -231,6 +230,7 @@ Error Verifier::checkTrace(StringRef path) {
     return trace.takeError();
   Check check;
   check.name = "recorded";
+  Trial trial(check.name + "\n  miss: ", os);
   auto comparison = Comparison::create(library, module, 0);
   if (!comparison)
     return comparison.takeError();
@@ -249,9 +249,13 @@ Error Verifier::checkTrace(StringRef path) {
 Expected<bool> verify(const Subject &subject, StringRef trace,
                       raw_ostream &os) {
   // Whether the two belong together is said before anything is printed.
-  auto fits = Comparison::create(*subject.library, subject.model->module(), 0);
-  if (!fits)
-    return fits.takeError();
+  {
+    Trial trial("miss: ", os);
+    auto fits =
+        Comparison::create(*subject.library, subject.model->module(), 0);
+    if (!fits)
+      return fits.takeError();
+  }
   Verifier verifier(subject, os);
   verifier.printTitle();
   for (InputKind kind : allInputKinds())

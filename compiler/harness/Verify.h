@@ -23,7 +23,6 @@ struct VerifyOptions {
 /// A library and the model that it is held against.
 struct Subject {
   std::unique_ptr<Model> model;
-  std::unique_ptr<TemporaryFolder> folder; ///< of a library compiled for this
   std::unique_ptr<LoadedLibrary> library;
 };
 

@@ -1,9 +1,10 @@
-//===- Link.cpp - cpp -----------------------------------------------------===//
+//===- Link.cpp - lld in process ------------------------------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/link/Link.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,9 +1,10 @@
-//===- Link.h - h ---------------------------------------------------------===//
+//===- Link.h - lld in process ----------------------------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_LINK_LINK_H
 #define KVC_COMPILER_LINK_LINK_H
 

@@ -1,9 +1,10 @@
-//===- Lanes.cpp - cpp ----------------------------------------------------===//
+//===- Lanes.cpp - arithmetic and loops on vectors of lanes ---------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lanes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

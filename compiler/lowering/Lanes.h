@@ -1,9 +1,10 @@
-//===- Lanes.h - h --------------------------------------------------------===//
+//===- Lanes.h - arithmetic and loops on vectors of lanes -------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_LOWERING_LANES_H
 #define KVC_COMPILER_LOWERING_LANES_H
 

@@ -1,4 +1,4 @@
-//===- LowerContract.cpp - cpp --------------------------------------------===//
+//===- LowerContract.cpp - sums over keys' channels, values' tokens -------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,9 +1,10 @@
-//===- LowerDecode.cpp - cpp ----------------------------------------------===//
+//===- LowerDecode.cpp - tokens of a page as f32 --------------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lowering.h"
 
 using namespace mlir;

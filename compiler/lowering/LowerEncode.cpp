@@ -1,9 +1,10 @@
-//===- LowerEncode.cpp - cpp ----------------------------------------------===//
+//===- LowerEncode.cpp - one token's channels into its page ---------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lowering.h"
 
 using namespace mlir;

@@ -1,18 +1,19 @@
-//===- LowerFold.cpp - cpp ------------------------------------------------===//
+//===- LowerFold.cpp - operands made ready for a contraction --------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lowering.h"
 
 using namespace mlir;
 
 namespace kvc {
 
-/// Runs `body` on every channel of `tile`, with its block and its column in
-/// storage order.
-static void forChannels(Lanes &at, const kv::PageLayout &layout, Value row,
+/// Runs `body` on every channel, with its block and its column in storage
+/// order.
+static void forChannels(Lanes &at, const kv::PageLayout &layout,
                         llvm::function_ref<void(Value, Value, Value)> body) {
   const int64_t block = layout.layout.getBlock();
   at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
@@ -62,16 +63,15 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
       clear(at, sums);
     at.loop(at.index(0), at.index(op.getTile().getType().getRows()), {},
             [&](Value row, ValueRange) {
-              forChannels(at, layout, row,
-                          [&](Value channel, Value block, Value column) {
-                            Value x =
-                                at.loadScalar(adaptor.getTile(), row, channel);
-                            at.storeScalar(x, operand, row, column);
-                            if (!sums)
-                              return;
-                            Value sum = at.loadScalar(sums, row, block);
-                            at.storeScalar(at.addF(sum, x), sums, row, block);
-                          });
+              forChannels(
+                  at, layout, [&](Value channel, Value block, Value column) {
+                    Value x = at.loadScalar(adaptor.getTile(), row, channel);
+                    at.storeScalar(x, operand, row, column);
+                    if (!sums)
+                      return;
+                    Value sum = at.loadScalar(sums, row, block);
+                    at.storeScalar(at.addF(sum, x), sums, row, block);
+                  });
               return SmallVector<Value>{};
             });
     SmallVector<Value> results{operand};

@@ -1,4 +1,4 @@
-//===- LowerQuantize.cpp - cpp --------------------------------------------===//
+//===- LowerQuantize.cpp - originals become codes and pairs ---------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,9 +1,10 @@
-//===- LowerRows.cpp - cpp ------------------------------------------------===//
+//===- LowerRows.cpp - rows of q, k and out, and tiles of them ------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 

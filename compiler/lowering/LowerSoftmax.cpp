@@ -1,9 +1,10 @@
-//===- LowerSoftmax.cpp - cpp ---------------------------------------------===//
+//===- LowerSoftmax.cpp - logits, masks and the online softmax ------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lowering.h"
 
 #include <limits>

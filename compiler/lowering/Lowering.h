@@ -1,9 +1,10 @@
-//===- Lowering.h - h -----------------------------------------------------===//
+//===- Lowering.h - what all lowerings of tile ops share --------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_LOWERING_LOWERING_H
 #define KVC_COMPILER_LOWERING_LOWERING_H
 

@@ -1,9 +1,10 @@
-//===- Numbers.cpp - cpp --------------------------------------------------===//
+//===- Numbers.cpp - exp and log on vectors of lanes ----------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/lowering/Lanes.h"
 
 #include <cmath>

@@ -1,9 +1,10 @@
-//===- Record.h - h -------------------------------------------------------===//
+//===- Record.h - addresses within a head's record of a page ----*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_LOWERING_RECORD_H
 #define KVC_COMPILER_LOWERING_RECORD_H
 

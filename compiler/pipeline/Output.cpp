@@ -1,9 +1,10 @@
-//===- Output.cpp - cpp ---------------------------------------------------===//
+//===- Output.cpp - files that are written whole or not at all ------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/pipeline/Output.h"
 #include "compiler/link/Link.h"
 #include "llvm/ADT/SmallString.h"

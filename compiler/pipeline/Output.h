@@ -1,9 +1,10 @@
-//===- Output.h - h -------------------------------------------------------===//
+//===- Output.h - files that are written whole or not at all ----*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_PIPELINE_OUTPUT_H
 #define KVC_COMPILER_PIPELINE_OUTPUT_H
 

@@ -1,9 +1,10 @@
-//===- Pipeline.cpp - cpp -------------------------------------------------===//
+//===- Pipeline.cpp - the ordered list of stages --------------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/emit/Emit.h"
 #include "compiler/lowering/Lowering.h"
@@ -238,6 +239,10 @@ LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
   if (!translated)
     return compile.error() << "internal: the LLVM dialect does not translate";
   return compile.generate(*translated, /*finished=*/false);
+}
+
+LogicalResult lowerModule(ModuleOp module, const CompileOptions &options) {
+  return Compile{*module.getContext(), options, /*output=*/""}.lower(module);
 }
 
 LogicalResult compileIRFile(MLIRContext &context, StringRef input,

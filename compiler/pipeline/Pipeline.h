@@ -56,7 +56,12 @@ llvm::LogicalResult compileModule(mlir::ModuleOp module,
                                   const CompileOptions &options,
                                   llvm::StringRef output);
 
-/// The same for a file of LLVM IR, as `Stage::IR` writes it.
+/// Takes `module` to `options.stop`, a stage up to `Stage::LLVM`, and writes
+/// nothing.
+llvm::LogicalResult lowerModule(mlir::ModuleOp module,
+                                const CompileOptions &options);
+
+/// The same as compileModule() for a file of LLVM IR, as `Stage::IR` writes it.
 llvm::LogicalResult compileIRFile(mlir::MLIRContext &context,
                                   llvm::StringRef input,
                                   const CompileOptions &options,

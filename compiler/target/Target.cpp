@@ -1,9 +1,10 @@
-//===- Target.cpp - cpp ---------------------------------------------------===//
+//===- Target.cpp - the targets that there are ----------------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/target/Target.h"
 #include "compiler/target/cpu/CpuTarget.h"
 

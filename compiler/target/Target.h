@@ -1,9 +1,10 @@
-//===- Target.h - h -------------------------------------------------------===//
+//===- Target.h - how the tile level becomes a target's code ----*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_TARGET_TARGET_H
 #define KVC_COMPILER_TARGET_TARGET_H
 

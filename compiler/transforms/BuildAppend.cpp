@@ -1,9 +1,10 @@
-//===- BuildAppend.cpp - cpp ----------------------------------------------===//
+//===- BuildAppend.cpp - a token enters its streams -----------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/TileBuilder.h"
 
 using namespace mlir;

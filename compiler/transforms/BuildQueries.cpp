@@ -1,4 +1,4 @@
-//===- BuildQueries.cpp - cpp ---------------------------------------------===//
+//===- BuildQueries.cpp - functions of the length alone -------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

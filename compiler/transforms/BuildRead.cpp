@@ -1,9 +1,10 @@
-//===- BuildRead.cpp - cpp ------------------------------------------------===//
+//===- BuildRead.cpp - what is stored, as f32 -----------------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/TileBuilder.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

@@ -1,9 +1,10 @@
-//===- ChooseLayout.cpp - cpp ---------------------------------------------===//
+//===- ChooseLayout.cpp - how long pages are, and how they lie ------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/TileBuilder.h"
 #include "dialect/KVLayout.h"

@@ -1,9 +1,10 @@
-//===- ChooseSchedule.cpp - cpp -------------------------------------------===//
+//===- ChooseSchedule.cpp - how a kernel walks over its tokens ------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/TileBuilder.h"
 #include "dialect/KVLayout.h"

@@ -1,9 +1,10 @@
-//===- FoldScales.cpp - cpp -----------------------------------------------===//
+//===- FoldScales.cpp - where scales and zeros are multiplied in ----------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/Passes.h"
 #include "dialect/KVLayout.h"
 

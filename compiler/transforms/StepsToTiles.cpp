@@ -1,9 +1,10 @@
-//===- StepsToTiles.cpp - cpp ---------------------------------------------===//
+//===- StepsToTiles.cpp - from a step's body to tile programs -------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/transforms/TileBuilder.h"
 
 using namespace mlir;

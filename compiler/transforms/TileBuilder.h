@@ -1,9 +1,10 @@
-//===- TileBuilder.h - h --------------------------------------------------===//
+//===- TileBuilder.h - what all tile programs are built with ----*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_TRANSFORMS_TILEBUILDER_H
 #define KVC_COMPILER_TRANSFORMS_TILEBUILDER_H
 

@@ -50,6 +50,62 @@ mlir::Value buildEncode(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value buildDecode(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value word, unsigned slot, int64_t bits);
 
+/// The point that `request` asks for, where its groups lie along `per`.
+template <typename Point>
+mlir::Attribute fromRequest(mlir::MLIRContext *context,
+                            const PrecisionRequest &request,
+                            llvm::StringRef per) {
+  if (request.type || request.per != per)
+    return {};
+  return Point::get(context, request.bits, request.group, request.flush,
+                    request.residual, request.scales);
+}
+
 } // namespace kvc::kv::affine
+
+/// Defines what all affine points answer alike. What is left to a point is its
+/// block, and which parameters go together.
+#define KVC_DEFINE_AFFINE_POINT(Point)                                         \
+  unsigned Point::getElementBits() const { return getBits(); }                 \
+  bool Point::keepsOriginals() const { return true; }                          \
+  int64_t Point::codedTokens(int64_t tokens) const {                           \
+    return affine::codedTokens(tokens, getFlush(), getResidual());             \
+  }                                                                            \
+  int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
+  CodedBlock Point::encode(llvm::ArrayRef<float> values) const {               \
+    return affine::encode(values, getBits());                                  \
+  }                                                                            \
+  double Point::decode(uint32_t code, Pair pair) const {                       \
+    return affine::decode(code, pair);                                         \
+  }                                                                            \
+  float Point::read(uint32_t code, Pair pair) const {                          \
+    return affine::read(code, pair);                                           \
+  }                                                                            \
+  mlir::Value Point::buildCodedTokens(mlir::OpBuilder &builder,                \
+                                      mlir::Location loc, mlir::Value tokens)  \
+      const {                                                                  \
+    return affine::buildCodedTokens(builder, loc, tokens, getFlush(),          \
+                                    getResidual());                            \
+  }                                                                            \
+  BuiltPair Point::buildPair(mlir::OpBuilder &builder, mlir::Location loc,     \
+                             mlir::Value least, mlir::Value greatest) const {  \
+    return affine::buildPair(builder, loc, least, greatest, getBits());        \
+  }                                                                            \
+  ScaleZero Point::buildUnpackPair(mlir::OpBuilder &builder,                   \
+                                   mlir::Location loc, mlir::ValueRange words) \
+      const {                                                                  \
+    return affine::buildUnpackPair(builder, loc, words.front());               \
+  }                                                                            \
+  mlir::Value Point::buildEncode(mlir::OpBuilder &builder, mlir::Location loc, \
+                                 mlir::Value value, ScaleZero pair,            \
+                                 mlir::Value *saturated) const {               \
+    if (saturated)                                                             \
+      *saturated = {}; /* clamped codes do not count */                        \
+    return affine::buildEncode(builder, loc, value, pair, getBits());          \
+  }                                                                            \
+  mlir::Value Point::buildDecode(mlir::OpBuilder &builder, mlir::Location loc, \
+                                 mlir::Value word, unsigned slot) const {      \
+    return affine::buildDecode(builder, loc, word, slot, getBits());           \
+  }
 
 #endif // KVC_DIALECT_PRECISION_AFFINE_H

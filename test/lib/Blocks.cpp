@@ -1,9 +1,10 @@
-//===- Blocks.cpp - cpp ---------------------------------------------------===//
+//===- Blocks.cpp - a time point: whole blocks of tokens ------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "test/lib/KVTest.h"
 

@@ -1,9 +1,10 @@
-//===- Fixed.cpp - cpp ----------------------------------------------------===//
+//===- Fixed.cpp - a precision point: fixed-point numbers -----------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "test/lib/KVTest.h"

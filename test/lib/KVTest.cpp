@@ -1,9 +1,10 @@
-//===- KVTest.cpp - cpp ---------------------------------------------------===//
+//===- KVTest.cpp - a dialect with points outside kvc ---------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "test/lib/KVTest.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,9 +1,10 @@
-//===- KVTest.h - h -------------------------------------------------------===//
+//===- KVTest.h - a dialect with points outside kvc -------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_TEST_LIB_KVTEST_H
 #define KVC_TEST_LIB_KVTEST_H
 

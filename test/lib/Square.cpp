@@ -1,9 +1,10 @@
-//===- Square.cpp - cpp ---------------------------------------------------===//
+//===- Square.cpp - a precision point: a scale for tokens x channels ------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "test/lib/KVTest.h"

@@ -1,9 +1,10 @@
-//===- kvc-test.cpp - cpp -------------------------------------------------===//
+//===- kvc-test.cpp - kvc with the points of KVTest.td --------------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/driver/Commands.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "test/lib/KVTest.h"

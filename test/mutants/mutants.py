@@ -3,7 +3,7 @@
 Each section of mutants.ini is a mutant: a line of the tile program of one of
 the specs in Inputs, and what stands there instead. It is caught where the
 library then misses. Exit code 1 where one is not, or where the table does not
-fit: a line that is not there, IR that does not compile, a crash.
+fit: a line that is not there, IR that does not compile, a crash of kvc itself.
 """
 
 import argparse

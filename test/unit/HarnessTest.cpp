@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Coverage.h"
 #include "compiler/harness/Files.h"
+#include "compiler/harness/HeldPages.h"
 #include "compiler/harness/Model.h"
 #include "compiler/harness/RandomModel.h"
 #include "compiler/harness/Safetensors.h"
@@ -115,10 +116,73 @@ static void testTrace() {
   sys::fs::remove(path);
 }
 
+/// By hand: an owner whose pages have 16 tokens each, and its reader.
+static void testHeldPages() {
+  auto model = Model::fromSpec(
+      "kvc: 1\n"
+      "name: held\n"
+      "model: {layers: 2, heads: 1, head_dim: 16, value_dim: 8}\n"
+      "cache:\n"
+      "  keys: {bits: 8, per: channel, group: 16}\n"
+      "  values: f32\n"
+      "  residual_type: f32\n"
+      "  sink: 2\n"
+      "  window: 16\n"
+      "layers: [{at: 1, share: 0}]\n",
+      "held.yaml", /*threads=*/false);
+  if (!CHECK(bool(model)))
+    return consumeError(model.takeError());
+  auto open = [&] {
+    auto layers = expectHeld((*model)->module(), "x86-64-v3");
+    return layers ? *layers : std::vector<HeldPages>();
+  };
+  // Of 16 tokens: f32 keys, f32 values, and keys' codes with 16 pairs a group.
+  const int64_t keys = 16 * 16 * 4, values = 16 * 8 * 4,
+                codes = 16 * 16 + 16 * 4;
+  auto layers = open();
+  if (!CHECK_EQ(layers.size(), 2u))
+    return;
+  HeldPages &owner = layers[0];
+  CHECK_EQ(owner.bytes(), 0);
+  owner.append(1); // a sink
+  CHECK_EQ(owner.bytes(), keys + values);
+  owner.append(2); // a token that is none
+  CHECK_EQ(owner.bytes(), 2 * (keys + values));
+  owner.append(14); // 15 tokens
+  CHECK_EQ(owner.bytes(), 2 * (keys + values));
+  // The 16th is an original first; then all are codes.
+  owner.append(1);
+  CHECK_EQ(owner.bytes(), 2 * (keys + values) + codes);
+  // The window moves into a second page of values and of codes.
+  owner.append(1);
+  CHECK_EQ(owner.bytes(), 2 * keys + 3 * values + codes);
+  for (int64_t i = 0; i < 14; ++i)
+    owner.append(1);
+  CHECK_EQ(owner.bytes(), 2 * keys + 3 * values + codes);
+  // Both pages of codes at once, when the first one's last token leaves.
+  owner.append(1);
+  CHECK_EQ(owner.bytes(), 2 * keys + 3 * values + 2 * codes);
+  for (int64_t i = 0; i < 100; ++i)
+    owner.append(1);
+  CHECK_EQ(owner.bytes(), 2 * keys + 3 * values + 2 * codes);
+  layers[1].append(100);
+  CHECK_EQ(layers[1].bytes(), 0);
+
+  // In one piece, nothing is freed before the last has attended.
+  auto piece = open();
+  piece[0].append(2 + 40);
+  CHECK_EQ(piece[0].bytes(), (1 + 3) * keys + (1 + 3) * values + 2 * codes);
+
+  auto unknown = expectHeld((*model)->module(), "pdp-11");
+  CHECK(!unknown &&
+        StringRef(toString(unknown.takeError())).contains("target pdp-11"));
+}
+
 int main() {
   testRandomSpecs();
   testSchedule();
   testTolerance();
   testTrace();
+  testHeldPages();
   return kvc::test::checkResult();
 }

@@ -170,6 +170,8 @@ kvc_status decodeOne(kvc_step &step) {
     append(layer, shape, step);
   else
     cache.layers[step.layer].seen = layer.seen;
+  if (lie() == Lie::Crash && layer.seen == 7)
+    *static_cast<volatile float *>(nullptr) = 0;
   for (int64_t head = 0; head < shape.heads; ++head)
     attendHead(layer, shape, step, head);
   return KVC_OK;
@@ -185,7 +187,7 @@ kvc_status decode(kvc_step *steps, size_t count) {
 }
 
 kvc_status info(kvc_info *out) {
-  *out = {KVC_ABI_VERSION, "lying", "", "by hand", KVC_F32, 3, 3};
+  *out = {KVC_ABI_VERSION, "lying", "", "x86-64-v3", KVC_F32, 3, 3};
   return KVC_OK;
 }
 
@@ -240,6 +242,21 @@ kvc_bytes bytesOf(int32_t number, int64_t seen) {
   return bytes;
 }
 
+/// A page has 16 tokens: 512 bytes of keys, and 1024 of values, whose four
+/// channels take eight lanes. While a token is appended to a full window, six
+/// are held; the first six that lie in two pages end with token 16 beyond the
+/// sinks.
+int64_t heldBytes(int32_t number, int64_t seen) {
+  const Shape &shape = shapes[number];
+  const int64_t sinks = seen > 0 && shape.sinks > 0;
+  int64_t pages = seen > shape.sinks;
+  if (shape.window && seen > shape.sinks + 16)
+    ++pages;
+  if (lie() == Lie::HeldPage && seen > 18)
+    ++pages;
+  return (sinks + pages) * (512 + 1024);
+}
+
 kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
   *out = bytesOf(layer, tokens);
   return KVC_OK;
@@ -256,8 +273,10 @@ kvc_status stats(kvc_cache *cache, int32_t number, kvc_stats *out) {
   out->saturated = lie() == Lie::Saturated && layer.seen > 4;
   out->used = bytesOf(number, layer.seen);
   const int64_t used = out->used.sinks + out->used.residual;
-  out->held = lie() == Lie::Held && used ? used - 1 : used + 64;
-  out->used.padding = out->held - used;
+  out->held = heldBytes(number, layer.seen);
+  if (lie() == Lie::Held && used)
+    out->held = used - 1;
+  out->used.padding = out->held - used + (lie() == Lie::Padding);
   return KVC_OK;
 }
 

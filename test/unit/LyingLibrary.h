@@ -23,11 +23,14 @@ enum class Lie {
   Saturated,      ///< something saturated that did not
   Used,           ///< four bytes too many are said to be used
   Held,           ///< fewer bytes are said to be held than are used
+  HeldPage,       ///< a page is said to be held that no token needs
+  Padding,        ///< a byte too many is said to be padding
   TakesNan,       ///< a bad number in v is taken
   AnyOrder,       ///< a wrong position is taken
   NeverFull,      ///< a token beyond the context is taken
   RefusalChanges, ///< a refused call changes a value
-  Count
+  Count,
+  Crash ///< one step writes where nothing is; ends the process
 };
 
 } // namespace kvc::test

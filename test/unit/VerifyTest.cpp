@@ -14,6 +14,8 @@
 #include "test/unit/LyingLibrary.h"
 
 #include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace kvc;
 using namespace kvc::harness;
@@ -51,6 +53,11 @@ static const char *wordOf(Lie lie) {
     return "bytes of residual";
   case Lie::Held:
     return "bytes are held";
+  case Lie::HeldPage:
+    return "at length 19: 6144 bytes are held in pages, at the high-water mark "
+           "it should be 4608";
+  case Lie::Padding:
+    return "bytes are padding";
   case Lie::TakesNan:
     return "a bad number in v";
   case Lie::AnyOrder:
@@ -66,11 +73,44 @@ static const char *wordOf(Lie lie) {
   }
 }
 
+/// A crash ends the process, so a child tries it; what it wrote, and how it
+/// ended, is what a user sees.
+static void testCrash(const Subject &subject) {
+  setenv("KVC_TEST_LIE", std::to_string(static_cast<int>(Lie::Crash)).c_str(),
+         1);
+  int ends[2];
+  if (!CHECK(pipe(ends) == 0))
+    return;
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    auto right = verify(subject, "", llvm::outs());
+    llvm::consumeError(right.takeError());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  int status = 0;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  const char *want = "gaussian\n  miss: the library crashed in decode of layer "
+                     "0 at position 6: segmentation fault\n";
+  if (!CHECK(llvm::StringRef(text).starts_with("lying: layers 3") &&
+             llvm::StringRef(text).ends_with(want)))
+    llvm::errs() << text;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2)
     return 1;
   auto library = LoadedLibrary::open(argv[1]);
-  auto model = Model::fromSpec(lyingSpec, "lying.yaml");
+  // Without threads, which a child would not have.
+  auto model = Model::fromSpec(lyingSpec, "lying.yaml", /*threads=*/false);
   if (!CHECK(bool(library)) || !CHECK(bool(model))) {
     llvm::errs() << llvm::toString(model.takeError()) << "\n";
     return 1;
@@ -94,5 +134,6 @@ int main(int argc, char **argv) {
     if (!CHECK(*right == truth && found != truth))
       llvm::errs() << "lie " << lie << ":\n" << text;
   }
+  testCrash(subject);
   return kvc::test::checkResult();
 }

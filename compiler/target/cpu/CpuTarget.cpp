@@ -1,9 +1,10 @@
-//===- CpuTarget.cpp - cpp ------------------------------------------------===//
+//===- CpuTarget.cpp - from the tile level to a CPU's objects -------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/emit/Emit.h"
 #include "compiler/lowering/Lowering.h"

@@ -1,9 +1,10 @@
-//===- CpuTarget.h - h ----------------------------------------------------===//
+//===- CpuTarget.h - from the tile level to a CPU's objects -----*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef KVC_COMPILER_TARGET_CPU_CPUTARGET_H
 #define KVC_COMPILER_TARGET_CPU_CPUTARGET_H
 

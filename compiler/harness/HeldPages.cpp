@@ -1,0 +1,136 @@
+//===- HeldPages.cpp - what a layer's pages should take -------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/HeldPages.h"
+
+#include "compiler/harness/Files.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "dialect/KVOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OwningOpRef.h"
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+HeldPages::HeldPages(kv::PolicyAttr policy, ArrayRef<kv::StreamAttr> streams,
+                     int64_t piece)
+    : policy(policy), streams(streams.begin(), streams.end()), piece(piece) {}
+
+//===----------------------------------------------------------------------===//
+// Which tokens a stream holds, and when
+//===----------------------------------------------------------------------===//
+
+HeldPages::Tokens HeldPages::join(Tokens a, Tokens b) {
+  if (a.begin >= a.end)
+    return b;
+  if (b.begin >= b.end)
+    return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+/// The tokens of `stream` that are stored at `length`.
+HeldPages::Tokens HeldPages::holds(kv::StreamAttr stream,
+                                   int64_t length) const {
+  auto time = policy.getTime();
+  const int64_t sinks = time.getSinks();
+  if (stream.getKind() == "sink")
+    return {0, std::min(length, sinks)};
+  const int64_t first = time.firstLive(length);
+  auto precision = policy.getPlane(stream.getPlane());
+  if (!precision.keepsOriginals())
+    return {first, length};
+  const int64_t coded =
+      sinks + precision.codedTokens(std::max<int64_t>(0, length - sinks));
+  if (stream.getKind() == "code")
+    return {first, coded};
+  return {std::max(first, coded), length};
+}
+
+/// The same with what `rollback` keeps of earlier lengths; nothing was
+/// truncated.
+HeldPages::Tokens HeldPages::keeps(kv::StreamAttr stream,
+                                   int64_t length) const {
+  Tokens now = holds(stream, length);
+  const int64_t back = std::max<int64_t>(0, length - policy.getRollback());
+  now.begin = std::min(now.begin, holds(stream, back).begin);
+  return now;
+}
+
+/// The tokens whose pages `stream` needs at once while the next `count` are
+/// appended: nothing is freed before all of them have attended.
+HeldPages::Tokens HeldPages::needs(kv::StreamAttr stream, int64_t count) const {
+  Tokens all = join(keeps(stream, seen), keeps(stream, seen + count));
+  for (int64_t length = seen + 1; length <= seen + count; ++length)
+    all = join(all, holds(stream, length));
+  // A token comes as an original, also where it is coded in its own step.
+  if (stream.getKind() == "original")
+    all = join(all, {std::max(seen, stream.getOrigin()), seen + count});
+  // Queries loop from where the first one's tokens begin.
+  if (all.begin < all.end)
+    all.begin = std::min(all.begin, holds(stream, seen + 1).begin);
+  return all;
+}
+
+void HeldPages::append(int64_t count) {
+  for (; count > 0; count -= piece)
+    appendPiece(std::min(count, piece));
+}
+
+void HeldPages::appendPiece(int64_t count) {
+  for (Stream &stream : streams) {
+    const Tokens tokens = needs(stream.attr, count);
+    if (tokens.begin >= tokens.end)
+      continue;
+    const int64_t origin = stream.attr.getOrigin();
+    const int64_t page = stream.layout.layout.getTokens();
+    stream.pages =
+        std::max(stream.pages, (tokens.end - 1 - origin) / page -
+                                   (tokens.begin - origin) / page + 1);
+  }
+  seen += count;
+}
+
+int64_t HeldPages::bytes() const {
+  int64_t bytes = 0;
+  for (const Stream &stream : streams)
+    bytes += 4 * stream.layout.pageWords * stream.pages;
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// What the compiler chose
+//===----------------------------------------------------------------------===//
+
+Expected<std::vector<HeldPages>> expectHeld(mlir::ModuleOp module,
+                                            StringRef target) {
+  CompileOptions options;
+  options.target = target.str();
+  options.stop = Stage::Steps;
+  std::string why;
+  mlir::ScopedDiagnosticHandler handler(
+      module.getContext(),
+      [&](mlir::Diagnostic &diagnostic) { why += diagnostic.str() + "\n"; });
+  mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
+  if (failed(lowerModule(*copy, options)))
+    return userError("what the library should hold cannot be found out: " +
+                     StringRef(why).rtrim());
+
+  std::vector<HeldPages> layers;
+  for (kv::ModelOp model : copy->getOps<kv::ModelOp>())
+    for (kv::LayerOp layer : model.getLayers()) {
+      auto step = copy->lookupSymbol<kv::StepOp>(*layer.getStep());
+      if (layer.getPolicy().getDepth().stores())
+        layers.emplace_back(layer.getPolicy(), step.getStreamList(),
+                            step.getSchedule()->getRows());
+      else
+        layers.emplace_back();
+    }
+  return layers;
+}
+
+} // namespace kvc::harness
