@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/KVFloats.h"
 #include "dialect/KVLayout.h"
 #include "dialect/KVOps.h"
 
@@ -35,6 +36,9 @@ LogicalResult RowsOp::verify() {
   if (buffer.getRank() != 2 || buffer.getDimSize(1) != tile.getColumns())
     return emitOpError("takes rows of ")
            << tile.getColumns() << " from a buffer of " << buffer;
+  if (!isFloatType(buffer.getElementType()))
+    return emitOpError("takes rows of f32, f16 or bf16, not of ")
+           << buffer.getElementType();
   return success();
 }
 
@@ -120,6 +124,9 @@ LogicalResult FinishOp::verify() {
   if (out.getRank() != 2 || out.getDimSize(1) != state.getColumns())
     return emitOpError("writes rows of ")
            << state.getColumns() << " to a buffer of " << out;
+  if (!isFloatType(out.getElementType()))
+    return emitOpError("writes rows of f32, f16 or bf16, not of ")
+           << out.getElementType();
   return success();
 }
 

@@ -45,7 +45,8 @@ def KV_PageOp : KV_TileOp<"page"> {
 def KV_RowsOp : KV_TileOp<"rows"> {
   let summary = "rows of a buffer as a tile";
   let description = [{
-    As many rows as the tile has, from row `row` on.
+    As many rows as the tile has, from row `row` on, exactly: the buffer is of
+    f32, f16 or bf16.
     `%q = kv.rows %buffer[%row] : memref<9x64xf32> -> !kv.tile<3x64>`
   }];
   let arguments = (ins AnyMemRef:$buffer, Index:$row);
@@ -259,7 +260,8 @@ def KV_FinishOp : KV_TileOp<"finish"> {
   let summary = "acc / l, and m + ln l";
   let description = [{
     Writes the rows of `out` and the entries of `lse` from `row` on. Where
-    nothing was taken in: zeros and minus infinity.
+    nothing was taken in: zeros and minus infinity. `out` is of f32, f16 or
+    bf16: rounded once, to nearest even, and within its finite range.
     `kv.finish %s to %out[%row], %lse : !kv.state<3x64>, memref<9x64xf32>, memref<9xf32>`
   }];
   let arguments = (ins KV_StateType:$state, AnyMemRef:$out, Index:$row,

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/Lowering.h"
+#include "dialect/KVFloats.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -54,14 +55,16 @@ struct LowerRows : TilePattern<kv::RowsOp> {
     const int64_t whole = type.getColumns() / lanes * lanes;
     forVectors(at, type.getRows(), whole, [&](Value row, Value column) {
       Value from = at.add(adaptor.getRow(), row);
-      at.store(at.load(adaptor.getBuffer(), from, column), tile, row, column);
+      Value value = at.load(adaptor.getBuffer(), from, column);
+      at.store(kv::buildWiden(rewriter, op.getLoc(), value), tile, row, column);
     });
     forElements(at, type.getRows(), whole, type.getColumns(),
                 [&](Value row, Value column) {
                   Value from = at.add(adaptor.getRow(), row);
                   Value value =
                       at.loadScalar(adaptor.getBuffer(), from, column);
-                  at.storeScalar(value, tile, row, column);
+                  at.storeScalar(kv::buildWiden(rewriter, op.getLoc(), value),
+                                 tile, row, column);
                 });
     rewriter.replaceOp(op, tile);
     return success();

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/Lowering.h"
+#include "dialect/KVFloats.h"
 
 #include <limits>
 
@@ -196,12 +197,14 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
 struct LowerFinish : TilePattern<kv::FinishOp> {
   using TilePattern::TilePattern;
 
-  /// out[row] = state[from] / divisor: whole vectors, then one by one, since
+  /// out[row] = state[from] / divisor, rounded to out's type: whole vectors, then one by one, since
   /// the buffer ends at its last column.
   static void divideRow(Lanes &at, Value state, Value from, Value divisor,
                         Value out, Value row, int64_t columns) {
+    Type element = cast<MemRefType>(out.getType()).getElementType();
     auto divide = [&](Value x, Value y) -> Value {
-      return arith::DivFOp::create(at.builder, at.loc, x, y);
+      Value quotient = arith::DivFOp::create(at.builder, at.loc, x, y);
+      return kv::buildNarrow(at.builder, at.loc, quotient, element);
     };
     Value all = at.broadcast(divisor);
     Value whole = at.index(columns / at.lanes * at.lanes);

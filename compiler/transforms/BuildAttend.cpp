@@ -138,10 +138,10 @@ void Attend::build() {
   kv::ShapeAttr shape = tiles.shape;
   SmallVector<Type> inputs{
       kv::ViewType::get(builder.getContext()), tiles.index(),
-      tiles.bufferType({shape.getHeads(), shape.getHeadDim()})};
+      tiles.ioType({shape.getHeads(), shape.getHeadDim()})};
   const unsigned rotations = tiles.policy.getPosition().getRotations();
   inputs.append(rotations, tiles.anglesType());
-  inputs.push_back(tiles.bufferType({shape.getHeads(), shape.getValueDim()}));
+  inputs.push_back(tiles.ioType({shape.getHeads(), shape.getValueDim()}));
   inputs.push_back(tiles.bufferType({shape.getHeads()}));
   auto function = tiles.function("attend", inputs, {});
   view = function.getArgument(0);
