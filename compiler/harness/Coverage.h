@@ -29,7 +29,7 @@ llvm::ArrayRef<llvm::StringRef> timeKinds();      ///< all, window, with sinks
 llvm::ArrayRef<llvm::StringRef> positionKinds();  ///< none, absolute, cache
 llvm::ArrayRef<llvm::StringRef> depthKinds();     ///< own, read
 
-llvm::ArrayRef<llvm::StringRef> floatTypes();     ///< f32, f16, bf16
+llvm::ArrayRef<llvm::StringRef> floatTypes(); ///< f32, f16, bf16
 /// What is kept or handed over in a float type: io, keys, values, originals of
 /// codes, sinks.
 llvm::ArrayRef<llvm::StringRef> typedParts();
@@ -55,7 +55,7 @@ private:
   void countTypes(const spec::Layer &layer, spec::FloatType io);
   void printTypes(llvm::raw_ostream &os) const;
 
-  std::vector<int64_t> counts; ///< by indexOf
+  std::vector<int64_t> counts;                      ///< by indexOf
   std::array<std::array<int64_t, 3>, 5> types = {}; ///< by part and type
 };
 

@@ -82,8 +82,9 @@ static double makeValue(InputKind kind, Random &random, uint64_t place,
            (random.oneIn(3) ? 1.0 : random.uniform());
   case InputKind::Tiny:
     // Of f32, and in every second token of f16.
-    return std::ldexp(random.gaussian(), token % 2 ? (random.oneIn(2) ? -130 : -140)
-                                          : (random.oneIn(2) ? -16 : -22));
+    return std::ldexp(random.gaussian(), token % 2
+                                             ? (random.oneIn(2) ? -130 : -140)
+                                             : (random.oneIn(2) ? -16 : -22));
   }
   llvm_unreachable("no such kind");
 }
@@ -97,9 +98,8 @@ static std::vector<float> makePlane(InputKind kind, uint64_t seed,
   const double most = std::min(0x1p56, largestFinite(io));
   std::vector<float> values;
   for (int64_t channel = 0; channel < channels; ++channel) {
-    const double value =
-        makeValue(kind, random, Random::mix(planeSeed, ~channel), channel,
-                  token, most);
+    const double value = makeValue(
+        kind, random, Random::mix(planeSeed, ~channel), channel, token, most);
     values.push_back(static_cast<float>(std::clamp(value, -most, most)));
   }
   roundTo(io, values);

@@ -167,10 +167,10 @@ std::string Maker::run() {
   for (int64_t owner : waiting)
     addReader(owner);
 
-  std::string text = formatv("kvc: 1\nname: fuzz_{0}\nmodel: {{layers: {1}, "
-                             "io: {2}, {3}}\ncache: {{{4}}\nlayers:\n",
-                             number, entries.size(), makeType(), base.model,
-                             base.cache);
+  std::string text =
+      formatv("kvc: 1\nname: fuzz_{0}\nmodel: {{layers: {1}, "
+              "io: {2}, {3}}\ncache: {{{4}}\nlayers:\n",
+              number, entries.size(), makeType(), base.model, base.cache);
   for (size_t layer = 1; layer < entries.size(); ++layer)
     text += formatv("  - {{at: {0}, {1}}\n", layer, entries[layer]);
   return text;

@@ -120,16 +120,16 @@ SmallVector<Value> Quantizer::leastAndGreatest(const Unit &unit) {
 void Quantizer::encode(const Unit &unit, kv::ScaleZero pair) {
   at.loop(unit.firstVector, unit.lastVector, {}, [&](Value vector, ValueRange) {
     Value mask = laneMask(unit, vector);
-    at.loop(
-        unit.firstPacked, unit.lastPacked, {}, [&](Value packed, ValueRange) {
-          Value x = load(unit, vector, packed);
-          Value code = layout.stream.getEncoding().buildEncode(
-              at.builder, at.loc, x, pair, nullptr);
-          Value slot =
-              tokensOnLanes ? columnOf(at, codes, unit, packed) : packed;
-          codes.putCodes(code, vector, slot, mask);
-          return SmallVector<Value>{};
-        });
+    at.loop(unit.firstPacked, unit.lastPacked, {},
+            [&](Value packed, ValueRange) {
+              Value x = load(unit, vector, packed);
+              Value code = layout.stream.getEncoding().buildEncode(
+                  at.builder, at.loc, x, pair, nullptr);
+              Value slot =
+                  tokensOnLanes ? columnOf(at, codes, unit, packed) : packed;
+              codes.putCodes(code, vector, slot, mask);
+              return SmallVector<Value>{};
+            });
     return SmallVector<Value>{};
   });
 }

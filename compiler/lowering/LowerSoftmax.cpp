@@ -197,8 +197,8 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
 struct LowerFinish : TilePattern<kv::FinishOp> {
   using TilePattern::TilePattern;
 
-  /// out[row] = state[from] / divisor, rounded to out's type: whole vectors, then one by one, since
-  /// the buffer ends at its last column.
+  /// out[row] = state[from] / divisor, rounded to out's type: whole vectors,
+  /// then one by one, since the buffer ends at its last column.
   static void divideRow(Lanes &at, Value state, Value from, Value divisor,
                         Value out, Value row, int64_t columns) {
     Type element = cast<MemRefType>(out.getType()).getElementType();

@@ -19,8 +19,7 @@ Record::Record(Lanes &lanes, Value page, kv::PageType type, Value head)
       base(lanes.multiply(head, layout.recordWords)) {}
 
 Value Record::offsetOf(Value token) {
-  Value offset =
-      at.subtract(token, at.index(layout.stream.getOrigin()));
+  Value offset = at.subtract(token, at.index(layout.stream.getOrigin()));
   return at.remainder(offset, layout.layout.getTokens());
 }
 
@@ -39,8 +38,8 @@ Value Record::codeAddress(Value vector, Value word) {
 Value Record::pairAddress(Value offset, Value pairChannel) {
   Value address;
   if (layout.pairsAlongTokens()) {
-    address = at.add(at.multiply(pairChannel, layout.layout.getTokens()),
-                     offset);
+    address =
+        at.add(at.multiply(pairChannel, layout.layout.getTokens()), offset);
   } else {
     Value row = at.divide(offset, layout.block->tokens);
     address = at.add(at.multiply(row, layout.pairChannels()), pairChannel);
@@ -52,8 +51,7 @@ Value Record::slotShift(Value packed) {
   if (layout.codesPerWord == 1)
     return {};
   const int64_t bits = 32 / layout.codesPerWord;
-  return at.word(
-      at.multiply(at.remainder(packed, layout.codesPerWord), bits));
+  return at.word(at.multiply(at.remainder(packed, layout.codesPerWord), bits));
 }
 
 CodePlace Record::placeOf(Value offset, Value channel) {
@@ -97,8 +95,7 @@ Value Record::halvesAddress(Value address, Value slot) {
 }
 
 Value Record::loadHalves(Value address) {
-  auto words =
-      VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
+  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
   auto halves = VectorType::get({layout.lanes()}, at.builder.getI16Type());
   Value loaded = vector::LoadOp::create(at.builder, at.loc, words, page,
                                         ValueRange{address});
@@ -129,8 +126,7 @@ void Record::putCodes(Value codes, Value vector, Value packed, Value mask) {
   address = halvesAddress(address, at.remainder(packed, 2));
   Value old = loadHalves(address);
   codes = arith::TruncIOp::create(at.builder, at.loc, old.getType(), codes);
-  auto words =
-      VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
+  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
   storeWords(vector::BitCastOp::create(at.builder, at.loc, words,
                                        at.select(mask, codes, old)),
              address);
@@ -159,12 +155,10 @@ Value Record::loadWords(Value address) {
                                 page, ValueRange{address});
 }
 void Record::storeWords(Value words, Value address) {
-  vector::StoreOp::create(at.builder, at.loc, words, page,
-                          ValueRange{address});
+  vector::StoreOp::create(at.builder, at.loc, words, page, ValueRange{address});
 }
 Value Record::loadWord(Value address) {
-  return memref::LoadOp::create(at.builder, at.loc, page,
-                                ValueRange{address});
+  return memref::LoadOp::create(at.builder, at.loc, page, ValueRange{address});
 }
 void Record::storeWord(Value word, Value address) {
   memref::StoreOp::create(at.builder, at.loc, word, page, ValueRange{address});
@@ -176,8 +170,7 @@ kv::ScaleZero Record::loadPair(Value address, bool vector) {
     Value place = at.add(address, i * layout.pairPlane);
     words.push_back(vector ? loadWords(place) : loadWord(place));
   }
-  return layout.stream.getEncoding().buildUnpackPair(at.builder, at.loc,
-                                                     words);
+  return layout.stream.getEncoding().buildUnpackPair(at.builder, at.loc, words);
 }
 
 CenteredPair Record::loadCentered(Value address, bool vector) {
@@ -192,8 +185,8 @@ CenteredPair Record::loadCentered(Value address, bool vector) {
       at.builder, at.loc, at.subtractF(number(0.0), pair.zero), pair.scale);
   center = at.leastF(at.greatestF(center, number(0.0)), number(top));
   center = math::RoundEvenOp::create(at.builder, at.loc, center);
-  Value rest = math::FmaOp::create(at.builder, at.loc, center, pair.scale,
-                                   pair.zero);
+  Value rest =
+      math::FmaOp::create(at.builder, at.loc, center, pair.scale, pair.zero);
   return {pair.scale, center, rest};
 }
 

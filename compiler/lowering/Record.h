@@ -13,8 +13,8 @@
 
 namespace kvc {
 
-/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so that
-/// code * scale + zero = (code - c) * scale + r; see kv.fold.
+/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so
+/// that code * scale + zero = (code - c) * scale + r; see kv.fold.
 struct CenteredPair {
   Value scale, center, rest;
 };

@@ -70,12 +70,12 @@ Value FloatPrecisionAttr::buildDecode(OpBuilder &builder, Location loc,
     if (slot)
       word = arith::ShRUIOp::create(builder, loc, word,
                                     splatInt(builder, loc, 16, i32));
-    word = arith::TruncIOp::create(
-        builder, loc, shapedLike(builder.getI16Type(), i32), word);
+    word = arith::TruncIOp::create(builder, loc,
+                                   shapedLike(builder.getI16Type(), i32), word);
   }
-  return buildWiden(builder, loc,
-                    arith::BitcastOp::create(
-                        builder, loc, shapedLike(getType(), i32), word));
+  return buildWiden(
+      builder, loc,
+      arith::BitcastOp::create(builder, loc, shapedLike(getType(), i32), word));
 }
 
 } // namespace kvc::kv

@@ -105,8 +105,8 @@ void check(const PageLayout &page) {
       const Place place = placeOf(page, token, channel);
       good &= CHECK(place.vector < page.vectorCount);
       good &= CHECK(place.word < page.words);
-      good &= CHECK(
-          record.take(wordOf(page, place), slotOf(page, place), bits));
+      good &=
+          CHECK(record.take(wordOf(page, place), slotOf(page, place), bits));
     }
 
   // Channels of two pairs of a token share no word, or no vector.
