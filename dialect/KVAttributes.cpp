@@ -7,6 +7,7 @@
 
 #include "dialect/KVAttributes.h"
 #include "dialect/KVDialect.h"
+#include "dialect/KVFloats.h"
 #include "dialect/KVLayout.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -39,9 +40,8 @@ LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
   if (heads % kvHeads != 0)
     return emitError() << "kv_heads is " << kvHeads
                        << ", which does not divide heads " << heads;
-  if (!io.isF32())
-    return emitError() << "io is f32, not " << io
-                       << ", which is not generated yet";
+  if (!isFloatType(io))
+    return emitError() << "io is f32, f16 or bf16, not " << io;
   return success();
 }
 

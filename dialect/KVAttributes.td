@@ -39,7 +39,7 @@ def KV_ShapeAttr : KV_Attr<"Shape", "shape"> {
   let description = [{
     `heads` query heads share `kv_heads` heads of keys and values; keys and
     queries have `head_dim` channels, values `value_dim`. `io` is the element
-    type of q, k, v and out.
+    type of q, k, v and out: f32, f16 or bf16.
 
     Example: `#kv.shape<heads = 9, kv_heads = 3, head_dim = 64, value_dim = 64, io = f32>`
   }];
@@ -104,7 +104,10 @@ def KV_LayoutAttr : KV_Attr<"Layout", "layout"> {
     `lanes_on` says which dimension lies on the lanes, "tokens" or "channels";
     the other one is packed into words, 32 / bits codes each. The words of a
     record are `[vectors / v][words][v][lanes]`: v vectors of lanes are read
-    together, so that storage order is reading order.
+    together, so that storage order is reading order. Where a word holds two
+    codes, the slots of a vector lie apart, `[2][lanes]` halves of words instead
+    of `[lanes][2]`: one load has a slot of all lanes, side by side as a
+    conversion wants them.
 
     Channels come in blocks of `block`, each padded to whole words (lanes on
     tokens) or whole vectors (lanes on channels), so that one pair's codes share

@@ -18,7 +18,8 @@ namespace kvc::kv {
 ///
 /// A record is the pairs, then the codes:
 ///   pairs [pairRows][pairColumns], each getPairWords() planes of one word;
-///   codes [vectorCount / vectors][words][vectors][lanes].
+///   codes [vectorCount / vectors][words][vectors][lanes];
+///   where slotsApart(), [2][lanes / 2] words of halves for [lanes].
 struct PageLayout {
   explicit PageLayout(StreamAttr stream);
 
@@ -43,6 +44,9 @@ struct PageLayout {
   bool tokensOnLanes() const { return layout.tokensOnLanes(); }
   int64_t lanes() const { return layout.getLanes(); }
   int64_t vectors() const { return layout.getVectors(); }
+  /// Whether the two slots of a vector's words lie apart, [2][lanes] halves of
+  /// words: see #kv.layout.
+  bool slotsApart() const { return codesPerWord == 2 && lanes() > 1; }
   int64_t channelBlocks() const {
     return llvm::divideCeil(layout.getChannels(), layout.getBlock());
   }

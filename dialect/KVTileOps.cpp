@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/KVFloats.h"
 #include "dialect/KVLayout.h"
 #include "dialect/KVOps.h"
 
@@ -36,6 +37,9 @@ static LogicalResult verifyTokens(Operation *op, MemRefType buffer,
   if (buffer.getRank() != 3 || buffer.getDimSize(2) != columns)
     return op->emitOpError("meets rows of ")
            << columns << " in a buffer of tokens, not in " << buffer;
+  if (!isFloatType(buffer.getElementType()))
+    return op->emitOpError("meets rows of f32, f16 or bf16, not of ")
+           << buffer.getElementType();
   if (each < 1 || rows % each != 0)
     return op->emitOpError("has ")
            << rows << " rows, which is no multiple of " << each << " a token";
@@ -51,6 +55,9 @@ LogicalResult RowsOp::verify() {
   if (buffer.getRank() != 2 || buffer.getDimSize(1) != tile.getColumns())
     return emitOpError("takes rows of ")
            << tile.getColumns() << " from a buffer of " << buffer;
+  if (!isFloatType(buffer.getElementType()))
+    return emitOpError("takes rows of f32, f16 or bf16, not of ")
+           << buffer.getElementType();
   return success();
 }
 

@@ -45,7 +45,8 @@ def KV_PageOp : KV_TileOp<"page"> {
 def KV_RowsOp : KV_TileOp<"rows"> {
   let summary = "rows of a buffer as a tile";
   let description = [{
-    As many rows as the tile has, from row `row` on.
+    As many rows as the tile has, from row `row` on, exactly: the buffer is of
+    f32, f16 or bf16.
     `%k = kv.rows %buffer[%head] : memref<3x64xf32> -> !kv.tile<1x64>`
 
     Of a buffer of `count` tokens `each` rows a token, from row `row` of the
@@ -325,7 +326,8 @@ def KV_FinishOp : KV_TileOp<"finish"> {
   let description = [{
     The state has `each` rows a token, of which there are `count`: row r goes to
     row `row` + r % each of token r / each. Where nothing was taken in: zeros
-    and minus infinity.
+    and minus infinity. `out` is of f32, f16 or bf16: rounded once, to nearest
+    even, and within its finite range.
     `kv.finish %s to %out[%row] of %count each 3, %lse : !kv.state<48x64>, memref<?x9x64xf32>, memref<?x9xf32>`
   }];
   let arguments = (ins KV_StateType:$state, AnyMemRef:$out, Index:$row,

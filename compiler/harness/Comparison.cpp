@@ -130,7 +130,8 @@ bool Comparison::compareRow(int64_t layer, int64_t position, int64_t head,
   ++largest.rows;
   const int64_t dim = shape.getValueDim();
   for (int64_t d = 0; d < dim; ++d) {
-    const double a = got.out[row * dim + d], b = want.out[head * dim + d];
+    const double a = got.out[row * dim + d];
+    const double b = tolerance.wanted(want.out[head * dim + d]);
     const double ratio = fraction(a, b, tolerance.out(b));
     if (!(ratio <= 1))
       return where("out[" + std::to_string(d) + "]", a, b, tolerance.out(b));

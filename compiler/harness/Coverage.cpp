@@ -31,6 +31,16 @@ ArrayRef<StringRef> depthKinds() {
   return names;
 }
 
+ArrayRef<StringRef> floatTypes() {
+  static const StringRef names[] = {"f32", "f16", "bf16"};
+  return names;
+}
+ArrayRef<StringRef> typedParts() {
+  static const StringRef names[] = {"io", "keys", "values", "originals",
+                                    "sinks"};
+  return names;
+}
+
 static int numberOf(ArrayRef<StringRef> names, StringRef name) {
   return static_cast<int>(llvm::find(names, name) - names.begin());
 }
@@ -82,13 +92,53 @@ static size_t indexOf(const Cell &cell) {
 Coverage::Coverage() : counts(3 * 3 * 2 * 4 * 3) {}
 
 void Coverage::count(const spec::Spec &spec) {
-  for (const spec::Layer &layer : spec.layers)
+  for (const spec::Layer &layer : spec.layers) {
     ++counts[indexOf(cellOf(layer))];
+    countTypes(layer, spec.io);
+  }
+}
+
+void Coverage::countTypes(const spec::Layer &layer, spec::FloatType io) {
+  auto count = [&](StringRef part, spec::FloatType type) {
+    ++types[numberOf(typedParts(), part)][static_cast<size_t>(type)];
+  };
+  count("io", io);
+  if (!layer.keys.coded)
+    count("keys", layer.keys.type);
+  if (!layer.values.coded)
+    count("values", layer.values.type);
+  if (layer.keys.coded || layer.values.coded)
+    count("originals", layer.residualType);
+  if (layer.sink == 0)
+    return;
+  count("sinks", layer.keySinkType);
+  count("sinks", layer.valueSinkType);
 }
 
 int64_t Coverage::empty() const {
   return llvm::count_if(
       allCells(), [&](const Cell &cell) { return counts[indexOf(cell)] == 0; });
+}
+
+int64_t Coverage::emptyTypes() const {
+  int64_t empty = 0;
+  for (const auto &part : types)
+    empty += llvm::count(part, 0);
+  return empty;
+}
+
+/// A row for each part, a column for each type.
+void Coverage::printTypes(raw_ostream &os) const {
+  os << formatv("{0,-13}", "types");
+  for (StringRef type : floatTypes())
+    os << formatv("{0,12}", type);
+  os << "\n";
+  for (auto [part, name] : enumerate(typedParts())) {
+    os << formatv("{0,-13}", name);
+    for (int64_t met : types[part])
+      os << formatv("{0,12}", met ? std::to_string(met) : "EMPTY");
+    os << "\n";
+  }
 }
 
 void Coverage::print(raw_ostream &os) const {
@@ -120,6 +170,7 @@ void Coverage::print(raw_ostream &os) const {
   os << formatv("{0} of {1} combinations met\n",
                 static_cast<int64_t>(allCells().size()) - empty(),
                 allCells().size());
+  printTypes(os);
 }
 
 } // namespace kvc::harness

@@ -29,23 +29,34 @@ llvm::ArrayRef<llvm::StringRef> timeKinds();      ///< all, window, with sinks
 llvm::ArrayRef<llvm::StringRef> positionKinds();  ///< none, absolute, cache
 llvm::ArrayRef<llvm::StringRef> depthKinds();     ///< own, read
 
+llvm::ArrayRef<llvm::StringRef> floatTypes(); ///< f32, f16, bf16
+/// What is kept or handed over in a float type: io, keys, values, originals of
+/// codes, sinks.
+llvm::ArrayRef<llvm::StringRef> typedParts();
+
 /// All combinations that a spec may say.
 const std::vector<Cell> &allCells();
 /// The one that a resolved layer is.
 Cell cellOf(const spec::Layer &layer);
 
-/// Counts layers by combination.
+/// Counts layers by combination, and by the types of what they have.
 class Coverage {
 public:
   Coverage();
   void count(const spec::Spec &spec);
   /// Combinations that no layer was.
   int64_t empty() const;
+  /// Parts and types that no layer had, of typedParts() x floatTypes().
+  int64_t emptyTypes() const;
   /// A table of counts; what was never met is marked.
   void print(llvm::raw_ostream &os) const;
 
 private:
-  std::vector<int64_t> counts; ///< by indexOf
+  void countTypes(const spec::Layer &layer, spec::FloatType io);
+  void printTypes(llvm::raw_ostream &os) const;
+
+  std::vector<int64_t> counts;                      ///< by indexOf
+  std::array<std::array<int64_t, 3>, 5> types = {}; ///< by part and type
 };
 
 } // namespace kvc::harness

@@ -132,6 +132,11 @@ void roundTo(Element element, MutableArrayRef<float> values) {
   }
 }
 
+double largestFinite(Element element) {
+  const Format format = formatOf(element);
+  return std::ldexp(2 - std::ldexp(1.0, -format.fraction), format.most);
+}
+
 double halfUlp(Element element, double value) {
   const Format format = formatOf(element);
   int exponent = value == 0 ? format.least : std::ilogb(value);

@@ -30,6 +30,8 @@ std::vector<float> widen(Element element, const uint8_t *bytes, int64_t count);
 std::vector<uint8_t> narrow(Element element, llvm::ArrayRef<float> values);
 /// Each value as `element` holds it.
 void roundTo(Element element, llvm::MutableArrayRef<float> values);
+/// The largest finite value of `element`.
+double largestFinite(Element element);
 /// Half a unit in the last place of `value` in `element`.
 double halfUlp(Element element, double value);
 

@@ -9,6 +9,7 @@
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace llvm;
@@ -53,9 +54,10 @@ StringRef inputName(InputKind kind) {
 }
 
 /// The value of one channel of one token. `place` is the channel's number,
-/// mixed, so that the same channels stand out at every token.
+/// mixed, so that the same channels stand out at every token. `most`: the
+/// largest magnitude that is allowed.
 static double makeValue(InputKind kind, Random &random, uint64_t place,
-                        int64_t channel, int64_t token) {
+                        int64_t channel, int64_t token, double most) {
   switch (kind) {
   case InputKind::Gaussian:
     return random.gaussian();
@@ -76,10 +78,13 @@ static double makeValue(InputKind kind, Random &random, uint64_t place,
   case InputKind::Saturating:
     return 65504.0 * random.gaussian();
   case InputKind::Huge:
-    return (random.oneIn(2) ? -1 : 1) * 0x1p56 *
+    return (random.oneIn(2) ? -1 : 1) * most *
            (random.oneIn(3) ? 1.0 : random.uniform());
   case InputKind::Tiny:
-    return std::ldexp(random.gaussian(), random.oneIn(2) ? -130 : -140);
+    // Of f32, and in every second token of f16.
+    return std::ldexp(random.gaussian(), token % 2
+                                             ? (random.oneIn(2) ? -130 : -140)
+                                             : (random.oneIn(2) ? -16 : -22));
   }
   llvm_unreachable("no such kind");
 }
@@ -90,10 +95,13 @@ static std::vector<float> makePlane(InputKind kind, uint64_t seed,
                                     Element io) {
   const uint64_t planeSeed = Random::mix(Random::mix(seed, layer), plane);
   Random random(Random::mix(planeSeed, token));
+  const double most = std::min(0x1p56, largestFinite(io));
   std::vector<float> values;
-  for (int64_t channel = 0; channel < channels; ++channel)
-    values.push_back(static_cast<float>(makeValue(
-        kind, random, Random::mix(planeSeed, ~channel), channel, token)));
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    const double value = makeValue(
+        kind, random, Random::mix(planeSeed, ~channel), channel, token, most);
+    values.push_back(static_cast<float>(std::clamp(value, -most, most)));
+  }
   roundTo(io, values);
   return values;
 }

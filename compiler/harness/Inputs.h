@@ -24,8 +24,8 @@ enum class InputKind {
   Alternating, ///< the sign changes from token to token
   OneOutlier,  ///< one value in many is huge beside the rest
   Saturating,  ///< around the largest f16
-  Huge,        ///< up to 2^56, the largest that is allowed
-  Tiny,        ///< subnormal
+  Huge,        ///< up to 2^56 or io's limit, the largest that is allowed
+  Tiny,        ///< subnormal, in f32 or in f16
 };
 llvm::ArrayRef<InputKind> allInputKinds();
 llvm::StringRef inputName(InputKind kind);

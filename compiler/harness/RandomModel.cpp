@@ -39,6 +39,7 @@ private:
   std::string makeRope(int64_t headDim);
   std::string makeCache(const Cell &cell);
   std::string makePlane(StringRef kind, int64_t mostResidual);
+  std::string makeType() { return floatTypes()[random.below(3)].str(); }
   void addOwner(const Cell &cell);
   void addReader(int64_t owner);
 
@@ -66,7 +67,7 @@ Cell Maker::plannedCell(int64_t slot) {
 /// A plane's precision. What waits as originals must fit into the window.
 std::string Maker::makePlane(StringRef kind, int64_t mostResidual) {
   if (kind == "float")
-    return "f32";
+    return makeType();
   const int64_t bits = random.pick({4, 8});
   const int64_t group = random.pick({1, 3, 5, 8, 31, 32, 33});
   const int64_t residual =
@@ -93,6 +94,13 @@ std::string Maker::makeCache(const Cell &cell) {
       formatv("keys: {0}, values: {1}, sink: {2}, ",
               makePlane(precisionKinds()[cell.keys], mostResidual),
               makePlane(precisionKinds()[cell.values], mostResidual), sink);
+  // Else the default, which is another in every model.
+  const bool codes = precisionKinds()[cell.keys] != "float" ||
+                     precisionKinds()[cell.values] != "float";
+  if (codes && random.oneIn(2))
+    text += "residual_type: " + makeType() + ", ";
+  if (sink && random.oneIn(2))
+    text += "sink_type: " + makeType() + ", ";
   text += window ? formatv("window: {0}", size).str()
                  : formatv("window: all, context: {0}", sink + size).str();
   const bool coded = precisionKinds()[cell.keys] != "float" ||
@@ -163,9 +171,10 @@ std::string Maker::run() {
   for (int64_t owner : waiting)
     addReader(owner);
 
-  std::string text = formatv("kvc: 1\nname: fuzz_{0}\nmodel: {{layers: {1}, "
-                             "{2}}\ncache: {{{3}}\nlayers:\n",
-                             number, entries.size(), base.model, base.cache);
+  std::string text =
+      formatv("kvc: 1\nname: fuzz_{0}\nmodel: {{layers: {1}, "
+              "io: {2}, {3}}\ncache: {{{4}}\nlayers:\n",
+              number, entries.size(), makeType(), base.model, base.cache);
   for (size_t layer = 1; layer < entries.size(); ++layer)
     text += formatv("  - {{at: {0}, {1}}\n", layer, entries[layer]);
   return text;

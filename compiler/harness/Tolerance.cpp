@@ -19,6 +19,11 @@ Tolerance::Tolerance(const reference::Attended &row, int64_t head,
       relativeTo(std::max(row.weighted[head], 0x1p-80 * row.largest[head])),
       io(io) {}
 
+double Tolerance::wanted(double exact) const {
+  const double limit = largestFinite(io);
+  return std::clamp(exact, -limit, limit);
+}
+
 double Tolerance::out(double want) const {
   return logits * relativeTo + halfUlp(io, want);
 }

@@ -19,7 +19,9 @@
 // sum_t w_t * |v_t|, and the division are what 2e-5 is for. All is relative
 // to the row's largest sum_t w_t * |v_t|; where that vanishes beside the
 // values themselves, to 2^-80 * max |v|: a weight below that may be lost.
-// Half a unit in the last place of io comes on top.
+// Half a unit in the last place of io comes on top. What is stored may lie a
+// little beyond io's range (a scale is rounded up, bf16 rounds 65504 to 65536);
+// out then has io's limit, and that is what is right.
 //
 // Lse. The logarithm of the sum moves by as much as the logits do, and is
 // rounded itself: 2^-22 * |lse|.
@@ -40,6 +42,8 @@ public:
   Tolerance(const reference::Attended &row, int64_t head, int64_t headDim,
             Element io);
 
+  /// What an element of out should be, where attention gives `exact`.
+  double wanted(double exact) const;
   /// Of an element of out that should be `want`.
   double out(double want) const;
   /// Of the lse, whose right value is `want`.

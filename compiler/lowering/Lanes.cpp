@@ -89,8 +89,9 @@ Value Lanes::broadcast(Value scalar) {
       builder, loc, VectorType::get({lanes}, scalar.getType()), scalar);
 }
 Value Lanes::load(Value tile, Value row, Value column) {
-  return vector::LoadOp::create(builder, loc, cast<VectorType>(f32()), tile,
-                                ValueRange{row, column});
+  Type element = cast<MemRefType>(tile.getType()).getElementType();
+  return vector::LoadOp::create(builder, loc, VectorType::get({lanes}, element),
+                                tile, ValueRange{row, column});
 }
 void Lanes::store(Value vector, Value tile, Value row, Value column) {
   vector::StoreOp::create(builder, loc, vector, tile, ValueRange{row, column});

@@ -52,17 +52,17 @@ struct Contraction {
       Value address = at.add(first, at.multiply(word, record.wordStride()));
       Value place = at.add(column, at.multiply(at.subtract(word, from),
                                                record.layout.codesPerWord));
-      SmallVector<Value> words;
+      SmallVector<SlotWords> words;
       for (int64_t vector = 0; vector < vectors; ++vector)
         words.push_back(
-            record.loadWords(at.add(address, vector * record.layout.lanes())));
+            record.loadSlots(at.add(address, vector * record.layout.lanes())));
       for (int64_t slot = 0; slot < record.layout.codesPerWord; ++slot)
         addSlot(slot, words, at.add(place, slot), sums);
       return sums;
     });
   }
 
-  void addSlot(int64_t slot, ArrayRef<Value> words, Value column,
+  void addSlot(int64_t slot, ArrayRef<SlotWords> words, Value column,
                SmallVector<Value> &sums) {
     const int64_t vectors = record.layout.vectors();
     SmallVector<Value> codes;
@@ -70,8 +70,7 @@ struct Contraction {
     if (centers)
       center = at.broadcast(at.loadScalar(centers, centerRow, column));
     for (auto [vector, word] : llvm::enumerate(words)) {
-      Value code = record.layout.stream.getEncoding().buildDecode(
-          at.builder, at.loc, word, slot);
+      Value code = record.decodeSlot(word, slot);
       if (!laneCenters.empty())
         center = laneCenters[vector];
       codes.push_back(center ? at.subtractF(code, center) : code);

@@ -34,7 +34,7 @@ struct LowerEncode : TilePattern<kv::EncodeOp> {
           Value code = layout.stream.getEncoding().buildEncode(
               rewriter, op.getLoc(), x, {}, &saturated);
           CodePlace place = record.placeOf(offset, channel);
-          record.putCode(code, place, Value());
+          record.putCode(code, place);
           if (!saturated)
             return SmallVector<Value>(carried);
           Value one = arith::IndexCastOp::create(

@@ -87,13 +87,8 @@ Value Quantizer::laneMask(const Unit &unit, Value vector) {
 
 Value Quantizer::load(const Unit &unit, Value vector, Value packed) {
   Value word = tokensOnLanes ? columnOf(at, originals, unit, packed) : packed;
-  Value bits = originals.loadWords(originals.codeAddress(
-      vector, at.divide(word, originals.layout.codesPerWord)));
-  if (Value shift = originals.slotShift(word))
-    bits =
-        arith::ShRUIOp::create(at.builder, at.loc, bits, at.broadcast(shift));
-  return originals.layout.stream.getEncoding().buildDecode(at.builder, at.loc,
-                                                           bits, /*slot=*/0);
+  return originals.layout.stream.getEncoding().buildDecode(
+      at.builder, at.loc, originals.loadCodes(vector, word), /*slot=*/0);
 }
 
 /// Of the unit: vectors where pairs lie side by side, else scalars.
@@ -125,18 +120,16 @@ SmallVector<Value> Quantizer::leastAndGreatest(const Unit &unit) {
 void Quantizer::encode(const Unit &unit, kv::ScaleZero pair) {
   at.loop(unit.firstVector, unit.lastVector, {}, [&](Value vector, ValueRange) {
     Value mask = laneMask(unit, vector);
-    at.loop(
-        unit.firstPacked, unit.lastPacked, {}, [&](Value packed, ValueRange) {
-          Value x = load(unit, vector, packed);
-          Value code = layout.stream.getEncoding().buildEncode(
-              at.builder, at.loc, x, pair, nullptr);
-          Value slot =
-              tokensOnLanes ? columnOf(at, codes, unit, packed) : packed;
-          Value address =
-              codes.codeAddress(vector, at.divide(slot, layout.codesPerWord));
-          codes.putCode(code, {address, codes.slotShift(slot)}, mask);
-          return SmallVector<Value>{};
-        });
+    at.loop(unit.firstPacked, unit.lastPacked, {},
+            [&](Value packed, ValueRange) {
+              Value x = load(unit, vector, packed);
+              Value code = layout.stream.getEncoding().buildEncode(
+                  at.builder, at.loc, x, pair, nullptr);
+              Value slot =
+                  tokensOnLanes ? columnOf(at, codes, unit, packed) : packed;
+              codes.putCodes(code, vector, slot, mask);
+              return SmallVector<Value>{};
+            });
     return SmallVector<Value>{};
   });
 }

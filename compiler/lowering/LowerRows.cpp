@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/lowering/Lowering.h"
+#include "dialect/KVFloats.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -54,21 +55,27 @@ struct LowerRows : TilePattern<kv::RowsOp> {
     // one.
     const int64_t whole = type.getColumns() / lanes * lanes;
     forVectors(at, type.getRows(), whole, [&](Value row, Value column) {
-      SmallVector<Value> from = place(at, op, adaptor, row, column);
-      Value values = vector::LoadOp::create(rewriter, op.getLoc(),
-                                            cast<VectorType>(at.f32()),
-                                            adaptor.getBuffer(), from);
-      at.store(values, tile, row, column);
+      Value value =
+          load(at, adaptor.getBuffer(), place(at, op, adaptor, row, column));
+      at.store(kv::buildWiden(rewriter, op.getLoc(), value), tile, row, column);
     });
     forElements(at, type.getRows(), whole, type.getColumns(),
                 [&](Value row, Value column) {
-                  SmallVector<Value> from = place(at, op, adaptor, row, column);
                   Value value = memref::LoadOp::create(
-                      rewriter, op.getLoc(), adaptor.getBuffer(), from);
-                  at.storeScalar(value, tile, row, column);
+                      rewriter, op.getLoc(), adaptor.getBuffer(),
+                      place(at, op, adaptor, row, column));
+                  at.storeScalar(kv::buildWiden(rewriter, op.getLoc(), value),
+                                 tile, row, column);
                 });
     rewriter.replaceOp(op, tile);
     return success();
+  }
+
+  static Value load(Lanes &at, Value buffer, ArrayRef<Value> place) {
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    return vector::LoadOp::create(at.builder, at.loc,
+                                  VectorType::get({at.lanes}, element), buffer,
+                                  place);
   }
 
   /// Where in the buffer an element of the tile lies. Rows of tokens that are

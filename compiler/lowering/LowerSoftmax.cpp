@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/lowering/Lowering.h"
+#include "dialect/KVFloats.h"
 
 #include <limits>
 
@@ -424,12 +425,14 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
     memref::StoreOp::create(at.builder, at.loc, lse, adaptor.getLse(), to);
   }
 
-  /// out[to] = state[from] / divisor: whole vectors, then one by one, since
-  /// the buffer ends at its last column.
+  /// out[to] = state[from] / divisor, rounded to out's type: whole vectors,
+  /// then one by one, since the buffer ends at its last column.
   static void divideRow(Lanes &at, Value state, Value from, Value divisor,
                         Value out, ArrayRef<Value> to, int64_t columns) {
+    Type element = cast<MemRefType>(out.getType()).getElementType();
     auto divide = [&](Value x, Value y) -> Value {
-      return arith::DivFOp::create(at.builder, at.loc, x, y);
+      Value quotient = arith::DivFOp::create(at.builder, at.loc, x, y);
+      return kv::buildNarrow(at.builder, at.loc, quotient, element);
     };
     Value all = at.broadcast(divisor);
     Value whole = at.index(columns / at.lanes * at.lanes);

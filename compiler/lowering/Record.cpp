@@ -20,8 +20,7 @@ Record::Record(Lanes &lanes, Value page, kv::PageType type, Value head)
       base(lanes.multiply(head, layout.recordWords)) {}
 
 Value Record::offsetOf(Value token) {
-  Value offset =
-      at.subtract(token, at.index(layout.stream.getOrigin()));
+  Value offset = at.subtract(token, at.index(layout.stream.getOrigin()));
   return at.remainder(offset, layout.layout.getTokens());
 }
 
@@ -40,8 +39,8 @@ Value Record::codeAddress(Value vector, Value word) {
 Value Record::pairAddress(Value offset, Value pairChannel) {
   Value address;
   if (layout.pairsAlongTokens()) {
-    address = at.add(at.multiply(pairChannel, layout.layout.getTokens()),
-                     offset);
+    address =
+        at.add(at.multiply(pairChannel, layout.layout.getTokens()), offset);
   } else {
     Value row = at.divide(offset, layout.block->tokens);
     address = at.add(at.multiply(row, layout.pairChannels()), pairChannel);
@@ -53,8 +52,7 @@ Value Record::slotShift(Value packed) {
   if (layout.codesPerWord == 1)
     return {};
   const int64_t bits = 32 / layout.codesPerWord;
-  return at.word(
-      at.multiply(at.remainder(packed, layout.codesPerWord), bits));
+  return at.word(at.multiply(at.remainder(packed, layout.codesPerWord), bits));
 }
 
 CodePlace Record::placeOf(Value offset, Value channel) {
@@ -66,32 +64,91 @@ CodePlace Record::placeOf(Value offset, Value channel) {
   Value packed = layout.tokensOnLanes() ? column : offset;
   Value address = codeAddress(at.divide(onLanes, layout.lanes()),
                               at.divide(packed, layout.codesPerWord));
-  address = at.add(address, at.remainder(onLanes, layout.lanes()));
-  return {address, slotShift(packed)};
+  Value lane = at.remainder(onLanes, layout.lanes());
+  if (!layout.slotsApart())
+    return {at.add(address, lane), slotShift(packed)};
+  address = halvesAddress(address, at.remainder(packed, 2));
+  return {at.add(address, at.divide(lane, 2)), slotShift(lane)};
 }
 
-void Record::putCode(Value code, CodePlace place, Value mask) {
-  Value word = code;
-  Value old;
-  if (place.shift || mask)
-    old = mask ? loadWords(place.address) : loadWord(place.address);
-  if (place.shift) {
-    Value shift = mask ? at.broadcast(place.shift) : place.shift;
-    const int64_t bits = 32 / layout.codesPerWord;
-    Value ones = kv::splatInt(at.builder, at.loc, (int64_t(1) << bits) - 1,
-                              code.getType());
-    Value all = kv::splatInt(at.builder, at.loc, -1, code.getType());
-    Value hole = arith::XOrIOp::create(
-        at.builder, at.loc,
-        arith::ShLIOp::create(at.builder, at.loc, ones, shift), all);
-    Value kept = arith::AndIOp::create(at.builder, at.loc, old, hole);
-    Value bitsOf = arith::AndIOp::create(at.builder, at.loc, code, ones);
-    Value moved = arith::ShLIOp::create(at.builder, at.loc, bitsOf, shift);
-    word = arith::OrIOp::create(at.builder, at.loc, kept, moved);
+Value Record::insert(Value code, Value old, Value shift) {
+  const int64_t bits = 32 / layout.codesPerWord;
+  Value ones = kv::splatInt(at.builder, at.loc, (int64_t(1) << bits) - 1,
+                            code.getType());
+  Value all = kv::splatInt(at.builder, at.loc, -1, code.getType());
+  Value hole = arith::XOrIOp::create(
+      at.builder, at.loc,
+      arith::ShLIOp::create(at.builder, at.loc, ones, shift), all);
+  Value kept = arith::AndIOp::create(at.builder, at.loc, old, hole);
+  Value bitsOf = arith::AndIOp::create(at.builder, at.loc, code, ones);
+  Value moved = arith::ShLIOp::create(at.builder, at.loc, bitsOf, shift);
+  return arith::OrIOp::create(at.builder, at.loc, kept, moved);
+}
+
+void Record::putCode(Value code, CodePlace place) {
+  if (place.shift)
+    code = insert(code, loadWord(place.address), place.shift);
+  storeWord(code, place.address);
+}
+
+Value Record::halvesAddress(Value address, Value slot) {
+  return at.add(address, at.multiply(slot, layout.lanes() / 2));
+}
+
+Value Record::loadHalves(Value address) {
+  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
+  auto halves = VectorType::get({layout.lanes()}, at.builder.getI16Type());
+  Value loaded = vector::LoadOp::create(at.builder, at.loc, words, page,
+                                        ValueRange{address});
+  return vector::BitCastOp::create(at.builder, at.loc, halves, loaded);
+}
+
+Value Record::loadCodes(Value vector, Value packed) {
+  Value address = codeAddress(vector, at.divide(packed, layout.codesPerWord));
+  if (layout.slotsApart())
+    return arith::ExtUIOp::create(
+        at.builder, at.loc, at.i32(),
+        loadHalves(halvesAddress(address, at.remainder(packed, 2))));
+  Value words = loadWords(address);
+  if (Value shift = slotShift(packed))
+    words =
+        arith::ShRUIOp::create(at.builder, at.loc, words, at.broadcast(shift));
+  return words;
+}
+
+void Record::putCodes(Value codes, Value vector, Value packed, Value mask) {
+  Value address = codeAddress(vector, at.divide(packed, layout.codesPerWord));
+  if (!layout.slotsApart()) {
+    Value old = loadWords(address);
+    if (Value shift = slotShift(packed))
+      codes = insert(codes, old, at.broadcast(shift));
+    return storeWords(at.select(mask, codes, old), address);
   }
-  if (!mask)
-    return storeWord(word, place.address);
-  storeWords(at.select(mask, word, old), place.address);
+  address = halvesAddress(address, at.remainder(packed, 2));
+  Value old = loadHalves(address);
+  codes = arith::TruncIOp::create(at.builder, at.loc, old.getType(), codes);
+  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
+  storeWords(vector::BitCastOp::create(at.builder, at.loc, words,
+                                       at.select(mask, codes, old)),
+             address);
+}
+
+SlotWords Record::loadSlots(Value address) {
+  if (!layout.slotsApart())
+    return {loadWords(address)};
+  SlotWords slots;
+  for (int64_t slot = 0; slot < 2; ++slot)
+    slots.push_back(arith::ExtUIOp::create(
+        at.builder, at.loc, at.i32(),
+        loadHalves(halvesAddress(address, at.index(slot)))));
+  return slots;
+}
+
+Value Record::decodeSlot(ArrayRef<Value> words, int64_t slot) {
+  auto encoding = layout.stream.getEncoding();
+  return layout.slotsApart()
+             ? encoding.buildDecode(at.builder, at.loc, words[slot], 0)
+             : encoding.buildDecode(at.builder, at.loc, words[0], slot);
 }
 
 Value Record::loadWords(Value address) {
@@ -99,12 +156,10 @@ Value Record::loadWords(Value address) {
                                 page, ValueRange{address});
 }
 void Record::storeWords(Value words, Value address) {
-  vector::StoreOp::create(at.builder, at.loc, words, page,
-                          ValueRange{address});
+  vector::StoreOp::create(at.builder, at.loc, words, page, ValueRange{address});
 }
 Value Record::loadWord(Value address) {
-  return memref::LoadOp::create(at.builder, at.loc, page,
-                                ValueRange{address});
+  return memref::LoadOp::create(at.builder, at.loc, page, ValueRange{address});
 }
 void Record::storeWord(Value word, Value address) {
   memref::StoreOp::create(at.builder, at.loc, word, page, ValueRange{address});
@@ -116,8 +171,7 @@ kv::ScaleZero Record::loadPair(Value address, bool vector) {
     Value place = at.add(address, i * layout.pairPlane);
     words.push_back(vector ? loadWords(place) : loadWord(place));
   }
-  return layout.stream.getEncoding().buildUnpackPair(at.builder, at.loc,
-                                                     words);
+  return layout.stream.getEncoding().buildUnpackPair(at.builder, at.loc, words);
 }
 
 CenteredPair Record::loadCentered(Value address, bool vector) {
@@ -132,8 +186,8 @@ CenteredPair Record::loadCentered(Value address, bool vector) {
       at.builder, at.loc, at.subtractF(number(0.0), pair.zero), pair.scale);
   center = at.leastF(at.greatestF(center, number(0.0)), number(top));
   center = math::RoundEvenOp::create(at.builder, at.loc, center);
-  Value rest = math::FmaOp::create(at.builder, at.loc, center, pair.scale,
-                                   pair.zero);
+  Value rest =
+      math::FmaOp::create(at.builder, at.loc, center, pair.scale, pair.zero);
   return {pair.scale, center, rest};
 }
 

@@ -14,8 +14,8 @@
 
 namespace kvc {
 
-/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so that
-/// code * scale + zero = (code - c) * scale + r; see kv.fold.
+/// A pair (scale, zero) with its center c and rest r = zero + c * scale, so
+/// that code * scale + zero = (code - c) * scale + r; see kv.fold.
 struct CenteredPair {
   Value scale, center, rest;
 };
@@ -25,6 +25,10 @@ struct CodePlace {
   Value address; ///< of its word
   Value shift;   ///< i32, its lowest bit in the word; null: the whole word
 };
+
+/// A vector of words as a contraction reads them: the words, or, where slots
+/// lie apart, the codes of each slot in the low bits of words.
+using SlotWords = SmallVector<Value, 2>;
 
 /// One head's record in a page: the addresses that #kv.layout describes.
 struct Record {
@@ -49,12 +53,18 @@ struct Record {
 
   /// Where the code of (token offset, channel) lies.
   CodePlace placeOf(Value offset, Value channel);
-  /// The bits of a code, as shift for the slot of a packed index; null where
-  /// a word holds one code.
-  Value slotShift(Value packed);
-  /// Put a code into its word and leave the others; with `mask`, words of all
-  /// lanes, and only where it holds.
-  void putCode(Value code, CodePlace place, Value mask);
+  /// Put a code into its word and leave the others.
+  void putCode(Value code, CodePlace place);
+
+  /// The codes of all lanes of a vector at a packed index, each in the low bits
+  /// of a word; where to, those with `mask` alone.
+  Value loadCodes(Value vector, Value packed);
+  void putCodes(Value codes, Value vector, Value packed, Value mask);
+
+  /// What lies at the address of a word of a vector, and a slot of it as
+  /// numbers.
+  SlotWords loadSlots(Value address);
+  Value decodeSlot(ArrayRef<Value> words, int64_t slot);
 
   Value loadWords(Value address);
   void storeWords(Value words, Value address);
@@ -65,6 +75,17 @@ struct Record {
   kv::ScaleZero loadPair(Value address, bool vector);
   CenteredPair loadCentered(Value address, bool vector);
   void storePair(const kv::BuiltPair &pair, Value address, Value mask);
+
+private:
+  /// The bits of a code, as shift for the slot of a packed index; null where
+  /// a word holds one code.
+  Value slotShift(Value packed);
+  /// `old` with the bits of `code` at `shift`, all of one shape.
+  Value insert(Value code, Value old, Value shift);
+  /// Where slots lie apart: the address of a slot of a vector's words, and its
+  /// codes as i16.
+  Value halvesAddress(Value address, Value slot);
+  Value loadHalves(Value address);
 };
 
 } // namespace kvc

@@ -56,8 +56,8 @@ void buildAppend(TileBuilder &tiles) {
   OpBuilder &builder = tiles.builder;
   SmallVector<Type> inputs{
       kv::ViewType::get(builder.getContext()), tiles.index(),
-      tiles.bufferType({tiles.shape.getKvHeads(), tiles.shape.getHeadDim()}),
-      tiles.bufferType({tiles.shape.getKvHeads(), tiles.shape.getValueDim()})};
+      tiles.ioType({tiles.shape.getKvHeads(), tiles.shape.getHeadDim()}),
+      tiles.ioType({tiles.shape.getKvHeads(), tiles.shape.getValueDim()})};
   const bool rotates = tiles.policy.getPosition().getRotations() > 0;
   if (rotates)
     inputs.push_back(tiles.anglesType());

@@ -28,13 +28,10 @@ public:
   static void addTypes(TileBuilder &tiles, int64_t tokens,
                        SmallVectorImpl<Type> &types) {
     kv::ShapeAttr shape = tiles.shape;
-    auto type = [&](Type element) {
-      return MemRefType::get({tokens, shape.getHeads(), shape.getValueDim()},
-                             element);
-    };
-    types.push_back(type(shape.getIo()));
+    const int64_t extents[] = {tokens, shape.getHeads(), shape.getValueDim()};
+    types.push_back(tiles.ioType(extents));
     if (!shape.getIo().isF32())
-      types.append({type(tiles.builder.getF32Type()), tiles.builder.getI1Type()});
+      types.append({tiles.bufferType(extents), tiles.builder.getI1Type()});
     types.push_back(tiles.bufferType({tokens, shape.getHeads()}));
   }
 
@@ -253,8 +250,7 @@ func::FuncOp Attend::open(StringRef name) {
   const unsigned rotations = tiles.policy.getPosition().getRotations();
   SmallVector<Type> inputs{kv::ViewType::get(builder.getContext())};
   inputs.append(6, tiles.index());
-  inputs.push_back(
-      tiles.bufferType({any, shape.getHeads(), shape.getHeadDim()}));
+  inputs.push_back(tiles.ioType({any, shape.getHeads(), shape.getHeadDim()}));
   inputs.append(rotations, tiles.bufferType({rows, 2, pairs}));
   Output::addTypes(tiles, any, inputs);
   func::FuncOp function = tiles.function(name, inputs, {});

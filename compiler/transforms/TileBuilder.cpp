@@ -215,6 +215,10 @@ MemRefType TileBuilder::bufferType(ArrayRef<int64_t> extents) {
   return MemRefType::get(extents, builder.getF32Type());
 }
 
+MemRefType TileBuilder::ioType(ArrayRef<int64_t> extents) {
+  return MemRefType::get(extents, shape.getIo());
+}
+
 MemRefType TileBuilder::anglesType() {
   return bufferType({2, policy.getPosition().getPairs()});
 }

@@ -107,7 +107,9 @@ public:
   kv::PageType pageType(int64_t stream);
   Value page(Value view, int64_t stream, Value token);
 
+  /// A buffer of f32, or of the interface's type.
   MemRefType bufferType(ArrayRef<int64_t> extents);
+  MemRefType ioType(ArrayRef<int64_t> extents);
   MemRefType anglesType();
 
 private:

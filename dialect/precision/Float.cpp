@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/KVAttributes.h"
+#include "dialect/KVFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
@@ -16,9 +16,8 @@ namespace kvc::kv {
 LogicalResult
 FloatPrecisionAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                            Type type) {
-  if (!type.isF32())
-    return emitError() << "float planes are f32, not " << type
-                       << ", which is not generated yet";
+  if (!isFloatType(type))
+    return emitError() << "float planes are f32, f16 or bf16, not " << type;
   return success();
 }
 
@@ -40,31 +39,43 @@ std::optional<ScaleBlock> FloatPrecisionAttr::getBlock(int64_t) const {
 CodedBlock FloatPrecisionAttr::encode(ArrayRef<float> values) const {
   CodedBlock block;
   for (float value : values)
-    block.codes.push_back(llvm::bit_cast<uint32_t>(value));
+    block.codes.push_back(narrow(value, getType(), block.saturated));
   return block;
 }
 
 double FloatPrecisionAttr::decode(uint32_t code, Pair) const {
-  return llvm::bit_cast<float>(code);
+  return widen(code, getType());
 }
 
 float FloatPrecisionAttr::read(uint32_t code, Pair) const {
-  return llvm::bit_cast<float>(code);
+  return widen(code, getType());
 }
 
 Value FloatPrecisionAttr::buildEncode(OpBuilder &builder, Location loc,
                                       Value value, ScaleZero,
                                       Value *saturated) const {
-  if (saturated)
-    *saturated = {}; // f32 holds every f32
-  return arith::BitcastOp::create(
-      builder, loc, shapedLike(builder.getI32Type(), value.getType()), value);
+  Value narrow = buildNarrow(builder, loc, value, getType(), saturated);
+  Type i32 = shapedLike(builder.getI32Type(), value.getType());
+  if (getElementBits() == 32)
+    return arith::BitcastOp::create(builder, loc, i32, narrow);
+  Value bits = arith::BitcastOp::create(
+      builder, loc, shapedLike(builder.getI16Type(), i32), narrow);
+  return arith::ExtUIOp::create(builder, loc, i32, bits);
 }
 
 Value FloatPrecisionAttr::buildDecode(OpBuilder &builder, Location loc,
-                                      Value word, unsigned) const {
-  return arith::BitcastOp::create(
-      builder, loc, shapedLike(builder.getF32Type(), word.getType()), word);
+                                      Value word, unsigned slot) const {
+  Type i32 = word.getType();
+  if (getElementBits() == 16) {
+    if (slot)
+      word = arith::ShRUIOp::create(builder, loc, word,
+                                    splatInt(builder, loc, 16, i32));
+    word = arith::TruncIOp::create(builder, loc,
+                                   shapedLike(builder.getI16Type(), i32), word);
+  }
+  return buildWiden(
+      builder, loc,
+      arith::BitcastOp::create(builder, loc, shapedLike(getType(), i32), word));
 }
 
 } // namespace kvc::kv

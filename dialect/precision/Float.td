@@ -17,8 +17,9 @@ def KV_FloatPrecisionAttr : AttrDef<KV_Dialect, "FloatPrecision", [
   let mnemonic = "float";
   let summary = "numbers kept as floats, without codes";
   let description = [{
-    Example: `#kv.float<f32>`. A token is written in this type when it is
-    appended. Also the type of sinks and of tokens not yet coded.
+    Example: `#kv.float<bf16>`; `f32`, `f16` or `bf16`. A token is written in
+    this type when it is appended: rounded once, to nearest even, and within
+    the type's finite range. Also the type of sinks and of tokens not yet coded.
   }];
   let parameters = (ins "::mlir::Type":$type);
   let assemblyFormat = "`<` $type `>`";

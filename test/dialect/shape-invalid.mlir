@@ -72,10 +72,10 @@
 
 // -----
 
-// expected-error@below {{io is f32, not 'bf16', which is not generated yet}}
-#a = #kv.shape<heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, io = bf16>
+// expected-error@below {{io is f32, f16 or bf16, not 'f64'}}
+#a = #kv.shape<heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, io = f64>
 
 // -----
 
-// expected-error@below {{io is f32, not 'tensor<2xf32>', which is not generated yet}}
+// expected-error@below {{io is f32, f16 or bf16, not 'tensor<2xf32>'}}
 #a = #kv.shape<heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, io = tensor<2xf32>>

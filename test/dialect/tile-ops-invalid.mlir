@@ -44,6 +44,14 @@ func.func @f(%b: memref<9x?xf32>, %i: index) {
 
 // -----
 
+func.func @f(%b: memref<9x12xf64>, %i: index) {
+  // expected-error@below {{'kv.rows' op takes rows of f32, f16 or bf16, not of 'f64'}}
+  %t = kv.rows %b[%i] : memref<9x12xf64> -> !kv.tile<3x12>
+  return
+}
+
+// -----
+
 func.func @f(%t: !kv.tile<3x12>, %a: memref<2x6xf32>) {
   // expected-error@below {{'kv.rotate' op takes a point of the position axis, not #kv.own}}
   %r = kv.rotate %t as #kv.own by %a : memref<2x6xf32>, !kv.tile<3x12>
@@ -281,6 +289,14 @@ func.func @f(%s: !kv.state<3x12>, %o: memref<?x13xf32>, %l: memref<?xf32>, %i: i
 func.func @f(%s: !kv.state<3x12>, %o: memref<12xf32>, %l: memref<?xf32>, %i: index) {
   // expected-error@below {{'kv.finish' op writes rows of 12 to a buffer of 'memref<12xf32>'}}
   kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<12xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x12xi32>, %l: memref<?xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op writes rows of f32, f16 or bf16, not of 'i32'}}
+  kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<?x12xi32>, memref<?xf32>
   return
 }
 

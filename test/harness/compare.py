@@ -39,4 +39,5 @@ def main():
     return 0 if rows > 0 and worst <= 2e-5 else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

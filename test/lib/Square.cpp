@@ -35,8 +35,8 @@ LogicalResult
 SquareAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                    int64_t bits, int64_t tokens, int64_t channels,
                    int64_t flush, int64_t residual) {
-  if (bits != 1 && bits != 2 && bits != 4 && bits != 8)
-    return emitError() << "bits are 1, 2, 4 or 8";
+  if (bits < 1 || bits > 16 || (bits & (bits - 1)) != 0)
+    return emitError() << "bits are 1, 2, 4, 8 or 16";
   if (tokens < 1 || channels < 1 || residual < 0)
     return emitError() << "tokens and channels are at least 1, residual 0";
   if (flush < 1 || flush % tokens != 0)

@@ -56,6 +56,10 @@ PAIRS = [
          {"keys": "{bits: 4, per: channel, group: 16}"},
          cache=RESIDUAL, functions={"plan"}, ops={"arith.constant"},
          attributes={"affine_channel"}),
+    # The type of floats: their encoding, and the byte plan.
+    pair("precision", "types of floats", {"keys": "f16", "values": "f32"},
+         {"keys": "f32", "values": "bf16"}, functions={"plan"},
+         ops={"arith.constant"}, attributes={"float"}),
     # Another group: run borders and numbers of scales.
     pair("precision", "group of keys",
          {"keys": "{bits: 4, per: channel, group: 8, flush: 16}"},

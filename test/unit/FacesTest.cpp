@@ -20,6 +20,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <bit>
+#include <cfloat>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -235,18 +236,108 @@ void codes() {
       check(token, block);
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Floats
+//===----------------------------------------------------------------------===//
+
+bool same(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+/// A float type worked out by hand: what its bits stand for.
+struct HandFloat {
+  FloatType type;
+  int fraction, bias;
+  uint32_t infinity; ///< bits; the largest finite value lies before it
+
+  double value(uint32_t bits) const {
+    const int exponent = static_cast<int>((bits & 0x7fff) >> fraction);
+    const uint32_t rest = bits & ((1u << fraction) - 1);
+    const double magnitude =
+        exponent == 0
+            ? std::ldexp(rest, 1 - bias - fraction)
+            : std::ldexp(rest + (1u << fraction), exponent - bias - fraction);
+    return bits & 0x8000 ? -magnitude : magnitude;
+  }
+};
+
+/// `value` kept as a float must be `bits`; with `built` by both faces.
+bool checkFloat(PrecisionAttrInterface point, float value, uint32_t bits,
+                int64_t saturated, bool built) {
+  const CodedBlock block = point.encode(value);
+  bool good = CHECK_EQ(block.codes[0], bits);
+  good &= CHECK_EQ(block.saturated, saturated);
+  if (built) {
+    Evaluator at;
+    Value count;
+    Value code =
+        point.buildEncode(at.builder, at.loc, at.number(value), {}, &count);
+    good &= CHECK_EQ(at.bits(code), bits);
+    good &= CHECK_EQ(count ? at.integer(count) : 0, saturated);
+  }
+  if (!good)
+    std::cerr << std::hexfloat << "  in " << value << std::defaultfloat << "\n";
+  return good;
+}
+
+/// Every pattern; every value half way between two, and beside it.
+void halves(const HandFloat &hand) {
+  PrecisionAttrInterface point = FloatPrecisionAttr::get(context, hand.type);
+  CHECK_EQ(point.getElementBits(), 16u);
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    if ((bits & 0x7fff) >= hand.infinity)
+      continue;
+    const double value = hand.value(bits);
+    CHECK(same(point.decode(bits, {}), value));
+    CHECK(same(point.read(bits, {}), value));
+    // The other slot and what is above do not count.
+    Evaluator at;
+    const unsigned slot = bits % 2;
+    Value word = at.word(slot ? bits << 16 | 0x1234 : bits | 0xabcd0000);
+    Value number = point.buildDecode(at.builder, at.loc, word, slot);
+    CHECK(same(at.real(number), value));
+    checkFloat(point, static_cast<float>(value), bits, 0, true);
+  }
+  for (uint32_t sign : {0u, 0x8000u})
+    for (uint32_t bits = 0; bits + 1 < hand.infinity; ++bits) {
+      const double low = hand.value(bits), high = hand.value(bits + 1);
+      const float middle = static_cast<float>((low + high) / 2);
+      const float side = sign ? -1 : 1;
+      // Subnormal numbers, the borders of each exponent, and some between.
+      const bool built = bits < 8 || bits % 64 < 2 || bits % 64 == 63;
+      checkFloat(point, side * middle, sign | (bits + bits % 2), 0, built);
+      checkFloat(point, side * std::nextafter(middle, 0.0f), sign | bits, 0,
+                 built);
+      checkFloat(point, side * std::nextafter(middle, INFINITY),
+                 sign | (bits + 1), 0, built);
+    }
+  // Above the largest a value saturates, however it would be rounded.
+  const uint32_t most = hand.infinity - 1;
+  const auto largest = static_cast<float>(hand.value(most));
+  for (float value : {std::nextafter(largest, INFINITY), FLT_MAX}) {
+    checkFloat(point, value, most, 1, true);
+    checkFloat(point, -value, 0x8000 | most, 1, true);
+  }
+  checkFloat(point, FLT_TRUE_MIN, 0, 0, true);
+  checkFloat(point, -FLT_TRUE_MIN, 0x8000, 0, true);
+}
+
+void floats() {
+  halves({Float16Type::get(context), 10, 15, 0x7c00});
+  halves({BFloat16Type::get(context), 7, 127, 0x7f80});
+  PrecisionAttrInterface half =
+      FloatPrecisionAttr::get(context, Float16Type::get(context));
+  for (float value : {65505.0f, 65519.0f, 65520.0f, 0x1p56f})
+    checkFloat(half, value, 0x7bff, 1, true);
   PrecisionAttrInterface plain =
       FloatPrecisionAttr::get(context, Float32Type::get(context));
-  for (float value : {0.0f, -0.0f, 1.5f, -0x1p56f, 0x1p-149f}) {
+  for (float value : {0.0f, -0.0f, 1.5f, -0x1p56f, FLT_TRUE_MIN, FLT_MAX}) {
+    checkFloat(plain, value, std::bit_cast<uint32_t>(value), 0, true);
     Evaluator at;
-    Value saturated;
-    Value code =
-        plain.buildEncode(at.builder, at.loc, at.number(value), {}, &saturated);
-    CHECK_EQ(at.bits(code), plain.encode(value).codes[0]);
-    CHECK(!saturated);
-    Value back = plain.buildDecode(at.builder, at.loc, code, 0);
-    CHECK_EQ(std::bit_cast<uint32_t>(at.real(back)),
-             std::bit_cast<uint32_t>(value));
+    Value word = at.word(std::bit_cast<uint32_t>(value));
+    CHECK(same(at.real(plain.buildDecode(at.builder, at.loc, word, 0)), value));
   }
 }
 
@@ -267,6 +358,7 @@ int main() {
   context = &local;
   counts();
   codes();
+  floats();
   scores();
   return kvc::test::checkResult();
 }

@@ -8,6 +8,7 @@
 #include "compiler/harness/Coverage.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/HeldPages.h"
+#include "compiler/harness/Inputs.h"
 #include "compiler/harness/Model.h"
 #include "compiler/harness/RandomModel.h"
 #include "compiler/harness/Safetensors.h"
@@ -40,6 +41,7 @@ static void testRandomSpecs() {
       coverage.count(*(*model)->getSpec());
     }
     CHECK(coverage.empty() == 0);
+    CHECK(coverage.emptyTypes() == 0);
   }
 }
 
@@ -76,8 +78,30 @@ static void testTolerance() {
   const double logits = 2e-5 + 0x1p-24 * 12 * 16;
   CHECK(std::fabs(tolerance.out(1.0) - (2 * logits + 0x1p-24)) < 1e-15);
   CHECK(std::fabs(tolerance.lse(-4) - (logits + 0x1p-20)) < 1e-15);
+  // Beyond io's range its limit is right.
+  CHECK(tolerance.wanted(1e9) == 1e9);
+  CHECK(Tolerance(row, 0, 64, Element::F16).wanted(65536) == 65504);
+  CHECK(Tolerance(row, 0, 64, Element::F16).wanted(-1e9) == -65504);
+  CHECK(Tolerance(row, 0, 64, Element::BF16).wanted(-3e38) == -3e38);
   row.weighted = {0};
   CHECK(Tolerance(row, 0, 64, Element::F32).unit() == 0x1p-77);
+}
+
+/// Every kind of input is one that a library of every io takes.
+static void testInputs() {
+  const LayerShape shape{2, 1, 7, 5, 0};
+  for (Element io : {Element::F32, Element::F16, Element::BF16})
+    for (InputKind kind : allInputKinds())
+      for (int64_t token = 0; token < 40; ++token) {
+        const TokenInput input = makeInput(kind, 3, 0, token, shape, true, io);
+        for (const auto *plane : {&input.q, &input.k, &input.v}) {
+          std::vector<float> rounded = *plane;
+          roundTo(io, rounded);
+          CHECK(rounded == *plane);
+          for (float value : *plane)
+            CHECK(std::fabs(value) <= std::min(0x1p56, largestFinite(io)));
+        }
+      }
 }
 
 /// A reader with fewer rows has the last ones; wrong shapes name the tensor.
@@ -182,6 +206,7 @@ int main() {
   testRandomSpecs();
   testSchedule();
   testTolerance();
+  testInputs();
   testTrace();
   testHeldPages();
   return kvc::test::checkResult();

@@ -7,7 +7,8 @@
 //
 // The addresses are written out here as #kv.layout documents them:
 //   pairs [rows][columns], a plane of words for each word of a pair;
-//   codes [vectors / v][words][v][lanes].
+//   codes [vectors / v][words][v][lanes], where a word has two codes
+//   [vectors / v][words][v][slots][lanes].
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,13 +55,22 @@ Place placeOf(const PageLayout &page, int64_t token, int64_t channel) {
           packed / page.codesPerWord, packed % page.codesPerWord};
 }
 
+/// Of two codes a word: which half of its vector's words.
+int64_t halfOf(const PageLayout &page, Place place) {
+  return place.slot * page.lanes() + place.lane;
+}
+
 int64_t wordOf(const PageLayout &page, Place place) {
   return page.pairWords +
          ((place.vector / page.vectors() * page.words + place.word) *
               page.vectors() +
           place.vector % page.vectors()) *
              page.lanes() +
-         place.lane;
+         (page.slotsApart() ? halfOf(page, place) / 2 : place.lane);
+}
+
+int64_t slotOf(const PageLayout &page, Place place) {
+  return page.slotsApart() ? halfOf(page, place) % 2 : place.slot;
 }
 
 void check(const PageLayout &page) {
@@ -70,6 +80,7 @@ void check(const PageLayout &page) {
   Record record(page);
 
   bool good = CHECK_EQ(page.codesPerWord * bits, 32);
+  good &= CHECK_EQ(page.slotsApart(), bits == 16);
   good &= CHECK_EQ(page.vectorCount % page.vectors(), 0);
   good &= CHECK_EQ(page.recordWords % 16, 0);
   good &= CHECK_EQ(page.pairWords % 16, 0);
@@ -94,7 +105,8 @@ void check(const PageLayout &page) {
       const Place place = placeOf(page, token, channel);
       good &= CHECK(place.vector < page.vectorCount);
       good &= CHECK(place.word < page.words);
-      good &= CHECK(record.take(wordOf(page, place), place.slot, bits));
+      good &=
+          CHECK(record.take(wordOf(page, place), slotOf(page, place), bits));
     }
 
   // Channels of two pairs of a token share no word, or no vector.
@@ -134,7 +146,8 @@ void check(mlir::MLIRContext *context, PrecisionAttrInterface encoding,
 void all(mlir::MLIRContext *context) {
   mlir::Type f16 = mlir::Float16Type::get(context);
   std::vector<PrecisionAttrInterface> encodings{
-      FloatPrecisionAttr::get(context, mlir::Float32Type::get(context))};
+      FloatPrecisionAttr::get(context, mlir::Float32Type::get(context)),
+      FloatPrecisionAttr::get(context, f16)};
   for (int64_t bits : {8, 4})
     for (int64_t group : {1, 5, 32}) {
       encodings.push_back(
@@ -189,6 +202,21 @@ void byHand(mlir::MLIRContext *context) {
   CHECK_EQ(wordOf(b, placeOf(b, 0, 5)), 192 + 128); // vector 1
   CHECK_EQ(wordOf(b, placeOf(b, 4, 0)), 192 + 8);   // word 1
   CHECK_EQ(scalesOf(b.stream).str(), "operand");
+
+  // Two codes a word: a vector's first slot lies before its second.
+  auto half = FloatPrecisionAttr::get(context, f16);
+  layout = LayoutAttr::get(context, 3, 64, 5, 5, "tokens", 8, 2, 5);
+  PageLayout c(StreamAttr::get(context, "keys", "sink", 0, half, layout));
+  CHECK_EQ(c.columns, 6);
+  CHECK_EQ(c.words, 3);
+  CHECK_EQ(c.recordWords, 192); // 8 * 3 * 8
+  CHECK_EQ(wordOf(c, placeOf(c, 0, 0)), 0);
+  CHECK_EQ(wordOf(c, placeOf(c, 1, 0)), 0); // lane 1: above lane 0
+  CHECK_EQ(slotOf(c, placeOf(c, 1, 0)), 1);
+  CHECK_EQ(wordOf(c, placeOf(c, 0, 1)), 4);      // slot 1
+  CHECK_EQ(wordOf(c, placeOf(c, 8, 0)), 8);      // vector 1
+  CHECK_EQ(wordOf(c, placeOf(c, 5, 4)), 32 + 2); // word 2
+  CHECK_EQ(wordOf(c, placeOf(c, 16, 0)), 48);    // vector 2
 
   // Across the other dimension scales do not vary.
   layout = LayoutAttr::get(context, 3, 64, 12, 5, "tokens", 8, 1, 5);

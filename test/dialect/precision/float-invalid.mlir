@@ -2,17 +2,12 @@
 
 // What #kv.float refuses.
 
-// expected-error@below {{float planes are f32, not 'f16', which is not generated yet}}
-#a = #kv.float<f16>
-
-// -----
-
-// expected-error@below {{float planes are f32, not 'f64', which is not generated yet}}
+// expected-error@below {{float planes are f32, f16 or bf16, not 'f64'}}
 #a = #kv.float<f64>
 
 // -----
 
-// expected-error@below {{float planes are f32, not 'i32', which is not generated yet}}
+// expected-error@below {{float planes are f32, f16 or bf16, not 'i32'}}
 #a = #kv.float<i32>
 
 // -----

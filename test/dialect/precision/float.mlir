@@ -4,3 +4,9 @@
 
 // CHECK: "test.use"() {point = #kv.float<f32>}
 "test.use"() {point = #kv.float<f32>} : () -> ()
+
+// CHECK: "test.use"() {point = #kv.float<f16>}
+"test.use"() {point = #kv.float<f16>} : () -> ()
+
+// CHECK: "test.use"() {point = #kv.float<bf16>}
+"test.use"() {point = #kv.float<bf16>} : () -> ()
