@@ -114,6 +114,16 @@ LogicalResult LogitOp::verify() {
   return success();
 }
 
+LogicalResult InitStateOp::verify() {
+  if (!getLogits())
+    return success();
+  auto logits = cast<MemRefType>(getLogits().getType());
+  if (logits.getRank() != 1 || !logits.getElementType().isF32())
+    return emitOpError("starts from a buffer of f32, one a head, not ")
+           << logits;
+  return success();
+}
+
 LogicalResult FinishOp::verify() {
   auto out = cast<MemRefType>(getOut().getType());
   StateType state = getState().getType();

@@ -11,6 +11,7 @@
 
 #include "runtime/Cache.h"
 
+#include "runtime/Elements.h"
 #include "runtime/Platform.h"
 
 namespace kvc::runtime {
@@ -19,19 +20,79 @@ namespace {
 
 constexpr int64_t largestFirstPosition = int64_t{1} << 40;
 
-/// The first position of `options`: 0 where there are none, or where they come
-/// from an embedder that does not know the member yet; -1 where it is refused.
-int64_t firstPositionOf(const kvc_options *options) {
-  if (!options)
-    return 0;
-  if (options->size < sizeof(options->size))
+/// Whether `options` come from an embedder that knows the member which ends at
+/// byte `end`.
+bool has(const kvc_options *options, size_t end) {
+  return options && options->size >= end;
+}
+
+#define KVC_HAS(options, member)                                               \
+  has(options, offsetof(kvc_options, member) + sizeof((options)->member))
+
+/// The first position of `options`: 0 where they have none; -1 where it is
+/// refused.
+int64_t firstPositionOf(const kvc_options *options, Text &error) {
+  if (options && options->size < sizeof(options->size)) {
+    error << "size is " << static_cast<int64_t>(options->size)
+          << "; it is sizeof(kvc_options)";
     return -1;
-  if (options->size <
-      offsetof(kvc_options, first_position) + sizeof(options->first_position))
+  }
+  if (!KVC_HAS(options, first_position))
     return 0;
-  if (options->first_position > largestFirstPosition)
-    return -1;
-  return options->first_position;
+  int64_t position = options->first_position;
+  if (position >= 0 && position <= largestFirstPosition)
+    return position;
+  error << "first_position is " << position << "; it is 0 to 2^40";
+  return -1;
+}
+
+/// Checks the learned sinks of one layer; null: none are given.
+kvc_status checkSinks(int64_t layer, const float *sinks, Text &error) {
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
+  if (!sinks && !kernel.learned_sinks)
+    return KVC_OK;
+  if (!sinks || !kernel.learned_sinks) {
+    error << "layer " << layer;
+    if (sinks)
+      error << " takes no learned sinks: its entry in learned_sinks must be "
+               "null";
+    else
+      error << " takes learned sinks, " << kernel.heads
+            << " of them, and learned_sinks has none for it";
+    return KVC_INVALID_ARGUMENT;
+  }
+  int64_t index = firstRefused(KVC_F32, sinks, kernel.heads);
+  if (index < 0)
+    return KVC_OK;
+  error << "layer " << layer << ": learned_sinks[" << index << "] is "
+        << elementValue(KVC_F32, sinks, index)
+        << ": magnitudes up to 2^56 are allowed";
+  return KVC_NOT_FINITE;
+}
+
+/// The learned sinks of `options`, all checked; null where there are none.
+kvc_status checkSinks(const kvc_options *options, const float *const *&sinks,
+                      Text &error) {
+  sinks = KVC_HAS(options, learned_sinks) ? options->learned_sinks : nullptr;
+  bool any = false;
+  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
+    any = any || kvc_generated.layer[i].kernel->learned_sinks;
+    if (kvc_status status = checkSinks(i, sinks ? sinks[i] : nullptr, error))
+      return status;
+  }
+  if (any || !sinks)
+    return KVC_OK;
+  error << "no layer takes learned sinks: learned_sinks must be null";
+  return KVC_INVALID_ARGUMENT;
+}
+
+/// Keeps a copy; false where memory is short.
+bool keepSinks(LayerCache &layer, const float *sinks, int64_t heads) {
+  layer.sinks = static_cast<float *>(
+      allocateTable(static_cast<size_t>(heads), sizeof(float)));
+  for (int64_t head = 0; layer.sinks && head < heads; ++head)
+    layer.sinks[head] = sinks[head];
+  return layer.sinks;
 }
 
 /// The streams of an owner, without pages; false where memory is short.
@@ -44,44 +105,57 @@ bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel) {
   return true;
 }
 
-bool openCache(kvc_cache &cache) {
+bool openCache(kvc_cache &cache, const float *const *sinks) {
   cache.layers = static_cast<LayerCache *>(allocateTable(
       static_cast<size_t>(kvc_generated.layers), sizeof(LayerCache)));
   if (!cache.layers || !cache.angles.open(kvc_generated))
     return false;
-  for (int64_t i = 0; i < kvc_generated.layers; ++i)
-    if (!isReader(i) &&
-        !openLayer(cache.layers[i], *kvc_generated.layer[i].kernel))
+  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
+    const kvc_gen_kernel &kernel = *kvc_generated.layer[i].kernel;
+    if (!isReader(i) && !openLayer(cache.layers[i], kernel))
       return false;
+    if (kernel.learned_sinks &&
+        !keepSinks(cache.layers[i], sinks[i], kernel.heads))
+      return false;
+  }
   return true;
 }
 
 } // namespace
 
 kvc_status createCache(const kvc_options *options, kvc_cache **out) {
-  int64_t firstPosition = firstPositionOf(options);
+  char unheard[1];
+  bool heard =
+      KVC_HAS(options, error_size) && options->error && options->error_size > 0;
+  Text error(heard ? options->error : unheard,
+             heard ? static_cast<int64_t>(options->error_size) : 1);
+  int64_t firstPosition = firstPositionOf(options, error);
   if (firstPosition < 0)
     return KVC_INVALID_ARGUMENT;
+  const float *const *sinks;
+  if (kvc_status status = checkSinks(options, sinks, error))
+    return status;
   kvc_cache *cache =
       static_cast<kvc_cache *>(allocateTable(1, sizeof(kvc_cache)));
-  if (!cache)
-    return KVC_OUT_OF_MEMORY;
-  cache->firstPosition = firstPosition;
-  if (!openCache(*cache)) {
-    destroyCache(cache);
-    return KVC_OUT_OF_MEMORY;
+  if (cache && openCache(*cache, sinks)) {
+    cache->firstPosition = firstPosition;
+    *out = cache;
+    return KVC_OK;
   }
-  *out = cache;
-  return KVC_OK;
+  destroyCache(cache);
+  error << "no memory for a cache";
+  return KVC_OUT_OF_MEMORY;
 }
 
 void destroyCache(kvc_cache *cache) {
   if (!cache)
     return;
   if (cache->layers)
-    for (int64_t i = 0; i < kvc_generated.layers; ++i)
+    for (int64_t i = 0; i < kvc_generated.layers; ++i) {
       for (Stream &stream : cache->layers[i].streams)
         stream.close();
+      release(cache->layers[i].sinks);
+    }
   cache->angles.close();
   release(cache->layers);
   release(cache);

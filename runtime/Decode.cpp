@@ -206,7 +206,8 @@ void attend(const Step &step) {
                                         step.cache.firstPosition + indices[i]);
   }
   kernel.attend(&step.store.view, step.store.seen, step.asked.q, angles,
-                step.asked.out, step.asked.lse);
+                step.asked.out, step.asked.lse,
+                step.cache.layers[step.asked.layer].sinks);
 }
 
 kvc_status decode(const kvc_step &asked) {

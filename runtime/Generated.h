@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-enum { KVC_GENERATED_VERSION = 1, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+enum { KVC_GENERATED_VERSION = 2, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
 
 /* kvc_gen_stream.kind */
 enum { KVC_STREAM_SINK = 0, KVC_STREAM_ORIGINAL = 1, KVC_STREAM_CODE = 2 };
@@ -83,9 +83,11 @@ typedef struct kvc_gen_kernel {
   /* Code what falls due at length `seen` (it was appended, and the streams
    * still hold what they held at seen - 1). Returns how many saturated. */
   int64_t (*code)(const kvc_gen_view *view, int64_t seen);
-  /* Attend as the newest of `seen` tokens. lse may be null. */
+  /* Attend as the newest of `seen` tokens. lse may be null. sinks: a logit a
+   * query head that the softmax starts with; null: it starts with none. */
   void (*attend)(const kvc_gen_view *view, int64_t seen, const void *q,
-                 const float *const *angles, void *out, float *lse);
+                 const float *const *angles, void *out, float *lse,
+                 const float *sinks);
   /* Tokens [from, to) as f32, as kvc_library_table.read says; the token
    * count of the output's rows is `rows`, its first row `row`. There is at
    * least one token; all are stored, and all are sinks or none is. keys and
@@ -95,6 +97,8 @@ typedef struct kvc_gen_kernel {
   /* What is stored at `seen`: tokens [0, out[0]), which are sinks, and
    * [out[1], seen); out[0] <= out[1] <= seen. */
   void (*live)(int64_t seen, int64_t *out);
+  int64_t learned_sinks; /* 1: attend takes `sinks`, which a cache is created
+                          * with; 0: it does not look at them */
 } kvc_gen_kernel;
 
 typedef struct kvc_gen_layer {

@@ -118,13 +118,37 @@ std::string CFunctions::code() {
   return function ? function.getName().str() : "";
 }
 
+bool CFunctions::takesSinks() {
+  return llvm::any_of(step.getPolicy().getScore(), [](Attribute point) {
+    return cast<kv::ScoreAttrInterface>(point).startsWithLogit();
+  });
+}
+
+Value CFunctions::noSinks() {
+  const std::string name = (step.getSymName() + "_no_sinks").str();
+  const int64_t heads = step.getShape().getHeads();
+  auto tensor = RankedTensorType::get({heads}, builder.getF32Type());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(
+        step->getParentOfType<ModuleOp>().getBody());
+    LLVM::GlobalOp::create(
+        builder, loc, LLVM::LLVMArrayType::get(builder.getF32Type(), heads),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        DenseElementsAttr::get(tensor,
+                               -std::numeric_limits<float>::infinity()));
+  }
+  return LLVM::AddressOfOp::create(builder, loc, pointer, name);
+}
+
 std::string CFunctions::attend() {
   LLVM::LLVMFuncOp function = callee("attend");
   if (!function)
     return "";
   kv::ShapeAttr shape = step.getShape();
   auto outer =
-      open("attend", none, {pointer, i64, pointer, pointer, pointer, pointer});
+      open("attend", none,
+           {pointer, i64, pointer, pointer, pointer, pointer, pointer});
   SmallVector<Value> arguments{outer.getArgument(0), outer.getArgument(1)};
   passStatic(arguments, outer.getArgument(2),
              {shape.getHeads(), shape.getHeadDim()});
@@ -146,6 +170,14 @@ std::string CFunctions::attend() {
   Value lse = LLVM::SelectOp::create(builder, loc, wanted, outer.getArgument(5),
                                      scratch);
   passStatic(arguments, lse, {shape.getHeads()});
+  // A function that takes learned sinks gets those of no effect for null.
+  if (takesSinks()) {
+    Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                       outer.getArgument(6), null);
+    Value sinks = LLVM::SelectOp::create(builder, loc, given,
+                                         outer.getArgument(6), noSinks());
+    passStatic(arguments, sinks, {shape.getHeads()});
+  }
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
   return outer.getName().str();

@@ -25,8 +25,12 @@ public:
   std::string code();
   std::string attend();
   std::string read();
+  /// Whether the step's softmax starts with a logit that is given.
+  bool takesSinks();
 
 private:
+  /// The address of one minus infinity a head.
+  mlir::Value noSinks();
   mlir::LLVM::LLVMFuncOp callee(llvm::StringRef suffix);
   /// Opens `@<step>_c_<suffix>`, with the insertion point in its body.
   mlir::LLVM::LLVMFuncOp open(llvm::StringRef suffix, mlir::Type result,

@@ -184,7 +184,8 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                 at(functions.code()),
                 at(functions.attend()),
                 at(functions.read()),
-                at(functions.store("live"))};
+                at(functions.store("live")),
+                static_cast<int64_t>(functions.takesSinks())};
   return array(name + "_kernel", {record});
 }
 

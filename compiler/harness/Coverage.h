@@ -45,7 +45,8 @@ public:
   void print(llvm::raw_ostream &os) const;
 
 private:
-  std::vector<int64_t> counts; ///< by indexOf
+  std::vector<int64_t> counts;   ///< by indexOf
+  std::vector<int64_t> features; ///< by what rotates, and happens to logits
 };
 
 } // namespace kvc::harness

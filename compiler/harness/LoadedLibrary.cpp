@@ -9,6 +9,8 @@
 
 #include "compiler/harness/Files.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -62,8 +64,8 @@ Error LoadedLibrary::describe(StringRef path) {
         info.owner < 0 || info.owner > layer)
       return userError("'" + path + "' does not say what layer " +
                        Twine(layer) + " is");
-    shapes.push_back(
-        {info.heads, info.kv_heads, info.head_dim, info.value_dim, info.owner});
+    shapes.push_back({info.heads, info.kv_heads, info.head_dim, info.value_dim,
+                      info.owner, info.learned_sinks != 0});
     policies.push_back(info.policy ? info.policy : "");
   }
   return Error::success();
@@ -75,15 +77,24 @@ Element LoadedLibrary::io() const {
                                : Element::BF16;
 }
 
-Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition) const {
+Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition,
+                                             const LearnedSinks &sinks) const {
+  std::vector<const float *> pointers;
+  for (const std::vector<float> &layer : sinks)
+    pointers.push_back(layer.empty() ? nullptr : layer.data());
+  const bool any = any_of(pointers, [](const float *p) { return p; });
+  char text[256] = "";
   kvc_options options = {};
   options.size = sizeof(options);
   options.first_position = firstPosition;
+  options.learned_sinks = any ? pointers.data() : nullptr;
+  options.error = text;
+  options.error_size = sizeof(text);
   kvc_cache *cache = nullptr;
   const kvc_status status = table->create(&options, &cache);
   if (status != KVC_OK)
     return userError(Twine("create fails: ") + table->status_name(status) +
-                     ": " + table->last_error(nullptr));
+                     ": " + text);
   return LibraryCache(*table, cache);
 }
 

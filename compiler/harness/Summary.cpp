@@ -102,7 +102,8 @@ static Expected<Row> runTrace(const Subject &subject, StringRef path) {
   auto trace = readTrace(path, library.layers(), library.io());
   if (!trace)
     return trace.takeError();
-  auto made = Comparison::create(library, subject.model->module(), 0);
+  auto made =
+      Comparison::create(library, subject.model->module(), 0, trace->sinks());
   if (!made)
     return made.takeError();
   Comparison &comparison = **made;

@@ -191,7 +191,8 @@ Error Verifier::checkKind(InputKind kind) {
   check.distinctOnly = !check.errors;
   // Positions far from 0 enter rotation, and nothing else.
   check.first = kind == InputKind::Outliers ? 100'000'000 : 0;
-  auto comparison = Comparison::create(library, module, check.first);
+  auto comparison = Comparison::create(library, module, check.first,
+                                       makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
     return comparison.takeError();
   const reference::Reference &model = (*comparison)->reference();
@@ -209,7 +210,7 @@ Error Verifier::checkTrace(StringRef path) {
     return trace.takeError();
   Check check;
   check.name = "recorded";
-  auto comparison = Comparison::create(library, module, 0);
+  auto comparison = Comparison::create(library, module, 0, trace->sinks());
   if (!comparison)
     return comparison.takeError();
   return run(check, makeSchedule((*comparison)->reference(), trace->tokens),
@@ -227,7 +228,9 @@ Error Verifier::checkTrace(StringRef path) {
 Expected<bool> verify(const Subject &subject, StringRef trace,
                       raw_ostream &os) {
   // Whether the two belong together is said before anything is printed.
-  auto fits = Comparison::create(*subject.library, subject.model->module(), 0);
+  auto fits =
+      Comparison::create(*subject.library, subject.model->module(), 0,
+                         makeSinks(/*seed=*/1, subject.library->layers()));
   if (!fits)
     return fits.takeError();
   Verifier verifier(subject, os);

@@ -26,7 +26,7 @@ struct RotatedQuery {
 class Row {
 public:
   Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-      int64_t position, ArrayRef<float> q);
+      int64_t position, ArrayRef<float> q, ArrayRef<float> sinks);
   Attended run();
 
 private:
@@ -40,9 +40,11 @@ private:
   kv::PolicyAttr policy;
   kv::ShapeAttr shape;
   int64_t position;
+  ArrayRef<float> sinks; ///< [heads], learned; empty: none
   SmallVector<RotatedQuery, 2> queries;
   SmallVector<kv::ScoreAttrInterface, 4> score;
-  double scale = 1; ///< |the factors of the score points that are one|
+  double scale = 1;    ///< |the factors of the score points that are one|
+  bool starts = false; ///< with a logit that `sinks` has
   std::vector<double> logits;
   Attended result;
 };
@@ -50,13 +52,15 @@ private:
 } // namespace
 
 Row::Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-         int64_t position, ArrayRef<float> q)
-    : store(store), policy(policy), shape(shape), position(position) {
-  const unsigned rotations = policy.getPosition().getRotations();
-  for (unsigned i = 0; i < std::max(1u, rotations); ++i)
+         int64_t position, ArrayRef<float> q, ArrayRef<float> sinks)
+    : store(store), policy(policy), shape(shape), position(position),
+      sinks(sinks) {
+  const unsigned indices = policy.getPosition().getIndices();
+  for (unsigned i = 0; i < indices; ++i)
     queries.push_back(rotate(i, q));
   for (mlir::Attribute point : policy.getScore()) {
     score.push_back(cast<kv::ScoreAttrInterface>(point));
+    starts = starts || score.back().startsWithLogit();
     scale *= std::fabs(score.back().getQueryFactor().value_or(1.0));
   }
 }
@@ -123,6 +127,11 @@ void Row::weighHead(int64_t head) {
     greatest = std::max(greatest, logit);
   std::vector<double> out(dim), magnitudes(dim);
   double sum = 0, largest = 0;
+  // One logit more, without a value.
+  if (starts && !sinks.empty()) {
+    greatest = std::max(greatest, double(sinks[head]));
+    sum = std::exp(sinks[head] - greatest);
+  }
   for (auto [token, logit] : zip(store.getTokens(), logits)) {
     const double weight = std::exp(logit - greatest);
     const auto &values = token.planes[static_cast<size_t>(kv::Plane::Values)];
@@ -153,8 +162,8 @@ Attended Row::run() {
 }
 
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                int64_t position, ArrayRef<float> q) {
-  return Row(store, policy, shape, position, q).run();
+                int64_t position, ArrayRef<float> q, ArrayRef<float> sinks) {
+  return Row(store, policy, shape, position, q, sinks).run();
 }
 
 } // namespace kvc::reference

@@ -29,9 +29,11 @@ struct Attended {
 /// Attention of `q` ([heads, head_dim], before rotation; turned in double by
 /// the angles that keys are turned by, c and s in f32) as of `position` over
 /// all that `store` holds. `policy` and `shape` are the attending layer's: a
-/// reader has heads and scores of its own.
+/// reader has heads and scores of its own. `sinks` are its learned sinks,
+/// [heads]; empty: none, or left out.
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                int64_t position, llvm::ArrayRef<float> q);
+                int64_t position, llvm::ArrayRef<float> q,
+                llvm::ArrayRef<float> sinks = {});
 
 } // namespace kvc::reference
 

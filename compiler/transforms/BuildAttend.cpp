@@ -12,8 +12,9 @@ namespace kvc {
 
 namespace {
 
-/// Writes @<step>_attend(view, seen, q, angles..., out, lse): for each head of
-/// keys one pass over the segments with all query heads that meet it.
+/// Writes @<step>_attend(view, seen, q, angles..., out, lse), with learned
+/// sinks at the end where the step has them: for each head of keys one pass
+/// over the segments with all query heads that meet it.
 class Attend {
 public:
   explicit Attend(TileBuilder &tiles)
@@ -42,7 +43,8 @@ private:
 
   double factor = 1;                          ///< into the query
   SmallVector<kv::ScoreAttrInterface> points; ///< into each dot product
-  Value view, seen, query, out, lse;
+  bool starts = false; ///< whether the softmax starts with a given logit
+  Value view, seen, query, out, lse, sinks;
   SmallVector<Value> angles;
 };
 
@@ -52,6 +54,10 @@ private:
 void Attend::splitScore() {
   for (Attribute attribute : tiles.policy.getScore()) {
     auto point = cast<kv::ScoreAttrInterface>(attribute);
+    if (point.startsWithLogit()) {
+      starts = true;
+      continue;
+    }
     auto multiplier = point.getQueryFactor();
     if (points.empty() && multiplier)
       factor *= *multiplier;
@@ -122,14 +128,16 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                           Value head, Value state) {
   const kv::StreamAttr keys = tiles.streams[segment.getKeys()];
   const kv::StreamAttr values = tiles.streams[segment.getValues()];
+  // Where nothing is rotated, one query serves all indices.
+  Value rows =
+      queries.size() == 1 ? queries[0] : queries[segment.getRotation()];
   TokenRange tokens =
       tiles.intersect(tiles.range(keys, seen), tiles.range(values, seen));
   return tiles.forRuns(tokens, keys.getOrigin(),
                        tiles.borders({keys, values}, schedule.getRun()), state,
                        [&](Run run, ValueRange carried) {
                          return SmallVector<Value>{
-                             overRun(segment, queries[segment.getRotation()],
-                                     head, run, carried[0])};
+                             overRun(segment, rows, head, run, carried[0])};
                        })[0];
 }
 
@@ -143,6 +151,8 @@ void Attend::build() {
   inputs.append(rotations, tiles.anglesType());
   inputs.push_back(tiles.bufferType({shape.getHeads(), shape.getValueDim()}));
   inputs.push_back(tiles.bufferType({shape.getHeads()}));
+  if (starts)
+    inputs.push_back(tiles.bufferType({shape.getHeads()}));
   auto function = tiles.function("attend", inputs, {});
   view = function.getArgument(0);
   seen = function.getArgument(1);
@@ -151,12 +161,15 @@ void Attend::build() {
     angles.push_back(function.getArgument(3 + rotation));
   out = function.getArgument(3 + rotations);
   lse = function.getArgument(4 + rotations);
+  if (starts)
+    sinks = function.getArgument(5 + rotations);
 
   tiles.forHeads({}, [&](Value head, ValueRange) {
     SmallVector<Value> queries = this->rotations(head);
     Value state = kv::InitStateOp::create(
         builder, loc,
-        kv::StateType::get(builder.getContext(), group, shape.getValueDim()));
+        kv::StateType::get(builder.getContext(), group, shape.getValueDim()),
+        sinks, sinks ? tiles.multiply(head, group) : Value());
     for (kv::SegmentAttr segment : tiles.step.getSegmentList())
       state = overSegment(segment, queries, head, state);
     kv::FinishOp::create(builder, loc, state, out, tiles.multiply(head, group),

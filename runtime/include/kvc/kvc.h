@@ -35,7 +35,7 @@ extern "C" {
 
 /* Goes up when the table or a struct below changes in a way that an embedder
  * can feel; members are only ever added at the end. */
-#define KVC_ABI_VERSION 1
+#define KVC_ABI_VERSION 2
 
 typedef enum kvc_status {
   KVC_OK = 0,
@@ -71,6 +71,7 @@ typedef struct kvc_layer_info {
   int32_t owner;      /* itself, or the layer whose cache it reads */
   int32_t kernel;     /* layers with the same number share their kernels */
   const char *policy; /* in words, as the dialect prints it */
+  int32_t learned_sinks; /* 1: create takes one logit a query head; else 0 */
 } kvc_layer_info;
 
 typedef struct kvc_info {
@@ -87,6 +88,13 @@ typedef struct kvc_info {
 typedef struct kvc_options {
   uint32_t size;          /* sizeof(kvc_options) */
   int64_t first_position; /* >= 0, <= 2^40 */
+  /* [layers]: the learned sinks of each layer, [heads], finite and of at most
+   * 2^56 in magnitude; null for a layer that takes none (learned_sinks of
+   * layer_info). They are copied. NULL where no layer takes any. */
+  const float *const *learned_sinks;
+  /* Where the text of a failing create goes; "" after a success. NULL: nowhere. */
+  char *error;
+  size_t error_size;
 } kvc_options;
 
 /* One token of one layer, for decode. */
@@ -120,8 +128,8 @@ typedef struct kvc_library_table {
   kvc_status (*layer_info)(int32_t layer, kvc_layer_info *out);
 
   /* A cache for one sequence. `options` may be NULL. Refused on a CPU that
-   * lacks what the library was built for. Where it fails, last_error(NULL)
-   * says why if that is the CPU; other reasons are in the status alone. */
+   * lacks what the library was built for. Where it fails, `error` of options
+   * gets the reason; last_error(NULL) has it too if that is the CPU. */
   kvc_status (*create)(const kvc_options *options, kvc_cache **out);
   void (*destroy)(kvc_cache *cache); /* NULL is allowed */
 
