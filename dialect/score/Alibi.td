@@ -20,7 +20,7 @@ def KV_AlibiAttr : AttrDef<KV_Dialect, "Alibi", [
     Attention with linear biases (Press et al. 2021, section 3): a slope a query
     head, at least 0.
 
-    Example: `#kv.alibi<slopes = array<f64: 0.5, 0.25>>`
+    Example: `#kv.alibi<slopes = [0.5, 0.25]>`
   }];
   let parameters = (ins "::mlir::DenseF64ArrayAttr":$slopes);
   let assemblyFormat = "`<` struct(params) `>`";

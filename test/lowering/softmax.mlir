@@ -54,14 +54,14 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
     return %state : !kv.state<2x16>
   }
 
-  // A logit a head to start with: minus infinity is none.
+  // A logit a head to start with: minus infinity is none. l is 1, 2^40 times as
+  // large as all weights.
   // CHECK-LABEL: func.func @init_state_from(
   // CHECK-SAME:    %[[LOGITS:[a-z0-9]+]]: memref<9xf32>, %[[HEAD:[a-z0-9]+]]: index)
   // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
   // CHECK-DAG:   %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
-  // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %{{.*}} to %{{.*}}
-  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %{{.*}} to %{{.*}}
+  // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.09951163E+12 : f32
+  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %c0{{.*}} to %c2{{.*}} step
   // CHECK:         %[[AT:.*]] = arith.addi %[[HEAD]], %[[ROW]]
   // CHECK:         %[[LOGIT:.*]] = memref.load %[[LOGITS]][%[[AT]]]
   // CHECK:         %[[SOME:.*]] = arith.cmpf ogt, %[[LOGIT]], %[[MINUS]]
@@ -85,8 +85,8 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:           math.fma %[[SLOPES8]], %{{.*}}
   // CHECK-NOT:     call
   func.func @logit_by_head(%tile: !kv.tile<2x64>, %head: index, %n: index) -> !kv.tile<2x64> {
-    %r = kv.logit %tile by #kv.alibi<slopes = array<f64: 0.5, 0.25>> head %head index %n run %n, %n, %n : !kv.tile<2x64>
-    %s = kv.logit %r by #kv.alibi<slopes = array<f64: 0.5, 0.25>> head %head index %n run %n, %n, %n : !kv.tile<2x64>
+    %r = kv.logit %tile by #kv.alibi<slopes = [0.5, 0.25]> head %head index %n run %n, %n, %n : !kv.tile<2x64>
+    %s = kv.logit %r by #kv.alibi<slopes = [0.5, 0.25]> head %head index %n run %n, %n, %n : !kv.tile<2x64>
     return %s : !kv.tile<2x64>
   }
 

@@ -2,5 +2,5 @@
 
 // #kv.alibi is printed as it was read.
 
-// CHECK: "test.use"() {point = #kv.alibi<slopes = array<f64: 5.000000e-01, 0.000000e+00>>}
-"test.use"() {point = #kv.alibi<slopes = array<f64: 5.000000e-01, 0.000000e+00>>} : () -> ()
+// CHECK: "test.use"() {point = #kv.alibi<slopes = [5.000000e-01, 0.000000e+00]>}
+"test.use"() {point = #kv.alibi<slopes = [5.000000e-01, 0.000000e+00]>} : () -> ()
