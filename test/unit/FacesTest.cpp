@@ -80,9 +80,7 @@ struct Evaluator {
     }
     // So is a fused operation.
     if (isa<math::FmaOp>(op)) {
-      auto of = [&](int i) {
-        return cast<FloatAttr>(operands[i]).getValue();
-      };
+      auto of = [&](int i) { return cast<FloatAttr>(operands[i]).getValue(); };
       llvm::APFloat number = of(0);
       number.fusedMultiplyAdd(of(1), of(2),
                               llvm::RoundingMode::NearestTiesToEven);
