@@ -18,6 +18,7 @@ include "dialect/precision/AffineChannel.td"
 include "dialect/precision/AffineToken.td"
 include "dialect/time/All.td"
 include "dialect/time/Window.td"
+include "dialect/position/Scaling.td"
 include "dialect/position/Rope.td"
 include "dialect/position/Unrotated.td"
 include "dialect/position/Absolute.td"
@@ -25,6 +26,9 @@ include "dialect/position/InCache.td"
 include "dialect/depth/Own.td"
 include "dialect/depth/Share.td"
 include "dialect/score/Plain.td"
+include "dialect/score/Softcap.td"
+include "dialect/score/Alibi.td"
+include "dialect/score/LearnedSinks.td"
 
 class KV_Attr<string name, string attrMnemonic> : AttrDef<KV_Dialect, name> {
   let mnemonic = attrMnemonic;

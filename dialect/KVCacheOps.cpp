@@ -170,6 +170,12 @@ static LogicalResult verifyBody(Operation *op, Region &body, ShapeAttr shape,
              << std::max(first, second) << " of a head of "
              << shape.getHeadDim();
   }
+  for (Attribute point : policy.getScore())
+    if (const size_t heads =
+            cast<ScoreAttrInterface>(point).getHeadNumbers().size();
+        heads != 0 && heads != static_cast<size_t>(shape.getHeads()))
+      return op->emitOpError("has ") << shape.getHeads() << " query heads, "
+                                     << point << " has numbers for " << heads;
   if (body.empty())
     return success();
   MLIRContext *context = op->getContext();
@@ -228,8 +234,7 @@ LogicalResult StepOp::verify() {
         !is(segment.getValues(), Plane::Values))
       return emitOpError("has a segment of streams that it does not have: ")
              << segment;
-    const int64_t rotations =
-        std::max(1u, getPolicy().getPosition().getRotations());
+    const int64_t rotations = getPolicy().getPosition().getIndices();
     if (segment.getRotation() < 0 || segment.getRotation() >= rotations)
       return emitOpError("has a segment of rotation ")
              << segment.getRotation() << ", its position has " << rotations;

@@ -56,7 +56,11 @@ struct ScoreAt {
   int64_t distance = 0; ///< how far the key lies before the query
 };
 
-/// A precision with pairs has to define the method; says so and ends the process.
+/// By query head, what a score point has for it.
+using HeadNumbers = llvm::SmallVector<llvm::SmallVector<double, 2>>;
+
+/// A precision with pairs has to define the method; says so and ends the
+/// process.
 [[noreturn]] void missingBuilder(llvm::StringRef method,
                                  mlir::Attribute precision);
 

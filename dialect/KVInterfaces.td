@@ -159,16 +159,22 @@ def KV_PositionAttrInterface : KV_AxisInterface<"PositionAttrInterface"> {
     How keys and queries are rotated, and at which indices. A key is rotated at
     the position it was seen at. A query may take one index among the sinks and
     another among the rest: its *rotations*, of which there are
-    `getRotations()`.
+    `getRotations()`. Distances are counted from these indices too, so there
+    may be several, `getIndices()`, where nothing is rotated.
   }];
   let methods = [
     InterfaceMethod<[{How many rotations of a query there are, at most 4; 0:
       none is rotated.}],
       "unsigned", "getRotations">,
-    InterfaceMethod<"Which rotation of the query meets the sinks, or the rest.",
+    InterfaceMethod<[{How many indices a query takes: `getRotations()`, where
+      anything is rotated.}],
+      "unsigned", "getIndices", (ins), [{}],
+      [{ return std::max(1u, $_attr.getRotations()); }]>,
+    InterfaceMethod<[{Which rotation of the query (or index, where nothing is
+      rotated) meets the sinks, or the rest.}],
       "unsigned", "rotationFor", (ins "bool":$sinks)>,
-    InterfaceMethod<[{The index of the query's `rotation`: the query is at
-      `position`, and `evicted` tokens before it are no longer stored.}],
+    InterfaceMethod<[{The index of the query's `rotation`, below
+      `getIndices()`: the query is at `position`, and `evicted` tokens before it are no longer stored.}],
       "int64_t", "queryIndex",
       (ins "unsigned":$rotation, "int64_t":$position, "int64_t":$evicted)>,
     InterfaceMethod<"One frequency a rotated pair of dimensions.",
@@ -212,8 +218,9 @@ def KV_DepthAttrInterface : KV_AxisInterface<"DepthAttrInterface"> {
 
 def KV_ScoreAttrInterface : KV_AxisInterface<"ScoreAttrInterface"> {
   let description = [{
-    What happens to a dot product of query and key before the softmax. A
-    policy has a list of these; each takes what the one before it gives.
+    What happens to a dot product of query and key before the softmax, and what
+    the softmax starts with. A policy has a list of these; each takes what the
+    one before it gives.
   }];
   let methods = [
     InterfaceMethod<"The logit, where `dot` came before.",
@@ -222,12 +229,20 @@ def KV_ScoreAttrInterface : KV_AxisInterface<"ScoreAttrInterface"> {
       is multiplied by it beforehand; none where that is not so.}],
       "std::optional<double>", "getQueryFactor", (ins), [{}],
       [{ return std::nullopt; }]>,
-    InterfaceMethod<[{Builds the logit of `dot`, f32. `head` is the query head
-      (index), `distance` how far the key lies before the query (i32, of the
-      shape of `dot`).}],
+    InterfaceMethod<[{Whether the softmax starts with a logit a query head that
+      is given when a cache is created: one more in its denominator, without a
+      value. Such a point leaves dot products as they are.}],
+      "bool", "startsWithLogit", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{Numbers that the point has for each query head: [heads],
+      the same count for each; empty: it is the same for all heads. Kernels
+      have them as f32.}],
+      "::kvc::kv::HeadNumbers", "getHeadNumbers", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{Builds the logit of `dot`, f32. `numbers` are the query
+      head's (f32), `distance` how far the key lies before the query (i32), all
+      of the shape of `dot`.}],
       "::mlir::Value", "buildLogit",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::Value":$dot, "::mlir::Value":$head,
+           "::mlir::Value":$dot, "::mlir::ValueRange":$numbers,
            "::mlir::Value":$distance)>,
   ];
 }

@@ -19,8 +19,10 @@
 #include "mlir/IR/Types.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kvc::kv {
 
@@ -46,6 +48,12 @@ struct PositionRequest {
   double theta = 10000;
   int64_t dims = 0;
   std::string pairing = "half";
+  /// Of the frequencies: numbers by the names that the spec gives them.
+  struct Scaling {
+    std::string type; ///< empty: none
+    std::map<std::string, double> numbers;
+    bool truncate = true; ///< of yarn
+  } scaling;
 };
 
 struct DepthRequest {
@@ -54,6 +62,9 @@ struct DepthRequest {
 
 struct ScoreRequest {
   double scale = 1;
+  std::optional<double> softcap;
+  std::vector<double> alibiSlopes; ///< one a query head; empty: none
+  bool learnedSinks = false;
 };
 
 /// Each gives null where the axis has no such point.

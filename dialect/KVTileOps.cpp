@@ -178,6 +178,21 @@ LogicalResult MaskOp::verify() {
                       getTile().getType(), 2);
 }
 
+LogicalResult InitStateOp::verify() {
+  if (!getLogits())
+    return success();
+  const int64_t rows = getState().getType().getRows();
+  const auto each = static_cast<int64_t>(getEach().value_or(0));
+  if (each < 1 || rows % each != 0)
+    return emitOpError("has ")
+           << rows << " rows, which is no multiple of " << each << " a token";
+  auto logits = cast<MemRefType>(getLogits().getType());
+  if (logits.getRank() != 1 || !logits.getElementType().isF32())
+    return emitOpError("starts from a buffer of f32, one a head, not ")
+           << logits;
+  return success();
+}
+
 LogicalResult FinishOp::verify() {
   StateType state = getState().getType();
   auto lse = cast<MemRefType>(getLse().getType());

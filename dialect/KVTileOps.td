@@ -269,10 +269,23 @@ def KV_MaskOp : KV_TileOp<"mask", [AllTypesMatch<["tile", "result"]>]> {
   let hasVerifier = 1;
 }
 
-def KV_InitStateOp : KV_TileOp<"init_state"> {
+def KV_InitStateOp : KV_TileOp<"init_state", [AttrSizedOperandSegments]> {
   let summary = "a softmax over nothing: m = -inf, l = 0, acc = 0";
+  let description = [{
+    With `logits` it is one over a logit a row, without a value: m = the logit,
+    l = 1, acc = 0. The state has `each` rows a token; row r has logit
+    `head` + r % each. One of minus infinity is none.
+
+    `%0 = kv.init_state from %sinks[%head] each 3 : !kv.state<48x64> from memref<9xf32>`
+  }];
+  let arguments = (ins Optional<AnyMemRef>:$logits, Optional<Index>:$head,
+                       OptionalAttr<I64Attr>:$each);
   let results = (outs KV_StateType:$state);
-  let assemblyFormat = "attr-dict `:` type($state)";
+  let assemblyFormat = [{
+    (`from` $logits^ `[` $head `]` `each` $each)? attr-dict `:` type($state)
+    (`from` type($logits)^)?
+  }];
+  let hasVerifier = 1;
 }
 
 def KV_SoftmaxUpdateOp : KV_TileOp<"softmax_update", [

@@ -73,6 +73,7 @@ void Piece::open(const Request &itsRequest, int64_t count) {
   rows.newest = request->store->seen;
   rows.from = request->from;
   rows.to = request->to;
+  rows.sinks = request->sinks;
   rows.q = request->at(request->q, request->done,
                        kernel.heads * kernel.head_dim);
   rows.partial = request->partial;
@@ -152,6 +153,8 @@ void Piece::run(int64_t item) const {
     mine.out = out + part * outFloats();
     mine.lse = lse + part * lseFloats();
     mine.partial = 1;
+    if (part > 0)
+      mine.sinks = nullptr; // they count once
   }
   auto attend = rows.rows == 1 ? kernel.attend : kernel.attend_rows;
   attend(&request->store->view, &mine);

@@ -11,6 +11,7 @@
 
 #include "runtime/Cache.h"
 
+#include "runtime/Elements.h"
 #include "runtime/Platform.h"
 #include "runtime/Request.h"
 
@@ -20,8 +21,6 @@ namespace {
 
 constexpr int64_t largestFirstPosition = int64_t{1} << 40;
 
-/// The first position of `options`: 0 where there are none, or where they come
-/// from an embedder that does not know the member yet; -1 where it is refused.
 constexpr int32_t mostThreads = 256;
 
 /// The options as far as the caller's struct has them; the rest is zero.
@@ -33,12 +32,71 @@ kvc_status readOptions(const kvc_options *given, kvc_options &options) {
     return KVC_INVALID_ARGUMENT;
   size_t size = given->size < sizeof(options) ? given->size : sizeof(options);
   __builtin_memcpy(&options, given, size);
-  if (options.first_position < 0 ||
-      options.first_position > largestFirstPosition || options.threads < 0 ||
-      options.threads > mostThreads ||
-      (options.threads > 0 && options.parallel_for))
-    return KVC_INVALID_ARGUMENT;
   return KVC_OK;
+}
+
+/// What can be told of them without a cache.
+kvc_status checkOptions(const kvc_options &options, Text &error) {
+  if (options.first_position < 0 ||
+      options.first_position > largestFirstPosition)
+    error << "first_position is " << options.first_position
+          << "; it is 0 to 2^40";
+  else if (options.threads < 0 || options.threads > mostThreads)
+    error << "threads is " << options.threads << "; it is 0 to "
+          << mostThreads;
+  else if (options.threads > 0 && options.parallel_for)
+    error << "threads is " << options.threads
+          << ", and there is a parallel_for: one of them is wanted";
+  else
+    return KVC_OK;
+  return KVC_INVALID_ARGUMENT;
+}
+
+/// Checks the learned sinks of one layer; null: none are given.
+kvc_status checkSinks(int64_t layer, const float *sinks, Text &error) {
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
+  if (!sinks && !kernel.learned_sinks)
+    return KVC_OK;
+  if (!sinks || !kernel.learned_sinks) {
+    error << "layer " << layer;
+    if (sinks)
+      error << " takes no learned sinks: its entry in learned_sinks must be "
+               "null";
+    else
+      error << " takes learned sinks, " << kernel.heads
+            << " of them, and learned_sinks has none for it";
+    return KVC_INVALID_ARGUMENT;
+  }
+  int64_t index = firstRefused(KVC_F32, sinks, kernel.heads);
+  if (index < 0)
+    return KVC_OK;
+  error << "layer " << layer << ": learned_sinks[" << index << "] is "
+        << elementValue(KVC_F32, sinks, index)
+        << ": magnitudes up to 2^56 are allowed";
+  return KVC_NOT_FINITE;
+}
+
+/// The learned sinks of all layers.
+kvc_status checkSinks(const float *const *sinks, Text &error) {
+  bool any = false;
+  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
+    any = any || kvc_generated.layer[i].kernel->learned_sinks;
+    if (kvc_status status = checkSinks(i, sinks ? sinks[i] : nullptr, error))
+      return status;
+  }
+  if (any || !sinks)
+    return KVC_OK;
+  error << "no layer takes learned sinks: learned_sinks must be null";
+  return KVC_INVALID_ARGUMENT;
+}
+
+/// Keeps a copy; false where memory is short.
+bool keepSinks(LayerCache &layer, const float *sinks, int64_t heads) {
+  layer.sinks = static_cast<float *>(
+      allocateTable(static_cast<size_t>(heads), sizeof(float)));
+  for (int64_t head = 0; layer.sinks && head < heads; ++head)
+    layer.sinks[head] = sinks[head];
+  return layer.sinks;
 }
 
 bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel) {
@@ -58,7 +116,11 @@ bool openCache(kvc_cache &cache, const kvc_options &options) {
   int64_t workspace = 0;
   for (int64_t i = 0; i < kvc_generated.layers; ++i) {
     const kvc_gen_layer &layer = kvc_generated.layer[i];
-    if (!isReader(i) && !openLayer(cache.layers[i], *layer.kernel))
+    const kvc_gen_kernel &kernel = *layer.kernel;
+    if (!isReader(i) && !openLayer(cache.layers[i], kernel))
+      return false;
+    if (kernel.learned_sinks &&
+        !keepSinks(cache.layers[i], options.learned_sinks[i], kernel.heads))
       return false;
     int64_t floats = workspaceFor(layer, 1);
     workspace = floats > workspace ? floats : workspace;
@@ -76,28 +138,38 @@ bool openCache(kvc_cache &cache, const kvc_options &options) {
 
 kvc_status createCache(const kvc_options *given, kvc_cache **out) {
   kvc_options options;
-  if (kvc_status status = readOptions(given, options))
+  kvc_status status = readOptions(given, options);
+  char unheard[1];
+  bool heard = options.error && options.error_size > 0;
+  Text error(heard ? options.error : unheard,
+             heard ? static_cast<int64_t>(options.error_size) : 1);
+  if (status == KVC_OK)
+    status = checkOptions(options, error);
+  if (status == KVC_OK)
+    status = checkSinks(options.learned_sinks, error);
+  if (status != KVC_OK)
     return status;
   kvc_cache *cache =
       static_cast<kvc_cache *>(allocateTable(1, sizeof(kvc_cache)));
-  if (!cache)
-    return KVC_OUT_OF_MEMORY;
-  cache->firstPosition = options.first_position;
-  if (!openCache(*cache, options)) {
-    destroyCache(cache);
-    return KVC_OUT_OF_MEMORY;
+  if (cache && openCache(*cache, options)) {
+    cache->firstPosition = options.first_position;
+    *out = cache;
+    return KVC_OK;
   }
-  *out = cache;
-  return KVC_OK;
+  destroyCache(cache);
+  error << "no memory for a cache";
+  return KVC_OUT_OF_MEMORY;
 }
 
 void destroyCache(kvc_cache *cache) {
   if (!cache)
     return;
   if (cache->layers)
-    for (int64_t i = 0; i < kvc_generated.layers; ++i)
+    for (int64_t i = 0; i < kvc_generated.layers; ++i) {
       for (Stream &stream : cache->layers[i].streams)
         stream.close();
+      release(cache->layers[i].sinks);
+    }
   cache->angles.close();
   closePool(cache->executor.pool);
   release(cache->workspace);

@@ -31,6 +31,7 @@ struct LayerCache {
   int64_t saturated;
   Stream streams[KVC_MAX_STREAMS];
   kvc_gen_view view; ///< the page tables of `streams`
+  float *sinks;      ///< [heads], learned; null where the layer takes none
 };
 
 } // namespace kvc::runtime

@@ -87,6 +87,8 @@ kvc_status prepare(Request &request, int64_t position) {
   request.kernel = request.layer->kernel;
   request.store = &cache.layers[request.layer->owner];
   request.seen = position - cache.firstPosition + 1;
+  if (request.withSinks)
+    request.sinks = cache.layers[request.layerNumber].sinks;
   if (kvc_status status = checkRequest(request, position))
     return status;
   if (request.attends)
@@ -102,7 +104,7 @@ Request requestOf(const kvc_step &step) {
   Request request = {};
   request.cache = step.cache;
   request.layerNumber = step.layer;
-  request.appends = request.attends = true;
+  request.appends = request.attends = request.withSinks = true;
   request.tokens = 1;
   request.to = noLimit;
   request.q = step.q;
@@ -117,7 +119,7 @@ Request requestOf(const kvc_chunk &chunk) {
   Request request = {};
   request.cache = chunk.cache;
   request.layerNumber = chunk.layer;
-  request.appends = request.attends = true;
+  request.appends = request.attends = request.withSinks = true;
   request.tokens = chunk.tokens;
   request.to = noLimit;
   request.q = chunk.q;
@@ -133,6 +135,7 @@ Request requestOf(const kvc_query &query) {
   request.cache = query.cache;
   request.layerNumber = query.layer;
   request.attends = request.partial = true;
+  request.withSinks = query.with_sinks != 0;
   request.tokens = query.tokens;
   if (query.cache) {
     int64_t first = query.cache->firstPosition;

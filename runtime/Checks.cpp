@@ -59,6 +59,13 @@ kvc_status checkSizes(const Request &request) {
   return KVC_OK;
 }
 
+kvc_status checkSinks(const Request &request) {
+  if (request.appends || !request.withSinks || request.kernel->learned_sinks)
+    return KVC_OK;
+  request.error() << "it takes no learned sinks, so with_sinks must be 0";
+  return KVC_INVALID_ARGUMENT;
+}
+
 kvc_status checkChunk(const Request &request) {
   int64_t most = request.layer->chunk;
   if (!request.appends || request.isReader() || most < 0 ||
@@ -202,6 +209,8 @@ kvc_status checkRequest(const Request &request, int64_t position) {
   kvc_status status = checkPointers(request);
   if (status == KVC_OK)
     status = checkSizes(request);
+  if (status == KVC_OK)
+    status = checkSinks(request);
   if (status == KVC_OK)
     status = checkChunk(request);
   if (status == KVC_OK)

@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-enum { KVC_GENERATED_VERSION = 1, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+enum { KVC_GENERATED_VERSION = 2, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
 
 /* kvc_gen_stream.kind */
 enum { KVC_STREAM_SINK = 0, KVC_STREAM_ORIGINAL = 1, KVC_STREAM_CODE = 2 };
@@ -72,6 +72,9 @@ typedef struct kvc_gen_rows {
   void *out;  /* [rows, heads, value_dim]: io, or f32 where `partial` */
   float *lse; /* [rows, heads] */
   int64_t partial;
+  /* [heads]: a logit that the softmax starts with; null: it starts with none.
+   * Of kernels that have `learned_sinks`. */
+  const float *sinks;
 } kvc_gen_rows;
 
 /* Attention over a part of what a row attends to. */
@@ -129,6 +132,8 @@ typedef struct kvc_gen_kernel {
   /* What is stored at `seen`: tokens [0, out[0]), which are sinks, and
    * [out[1], seen); out[0] <= out[1] <= seen. */
   void (*live)(int64_t seen, int64_t *out);
+  int64_t learned_sinks; /* 1: attend takes `sinks`, which a cache is created
+                          * with; 0: it does not look at them */
 } kvc_gen_kernel;
 
 typedef struct kvc_gen_layer {

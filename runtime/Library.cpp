@@ -100,6 +100,7 @@ kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
   out->rollback = static_cast<int32_t>(kernel.rollback);
   out->limit = kernel.limit;
   out->policy = itsLayer.policy;
+  out->learned_sinks = static_cast<int32_t>(kernel.learned_sinks);
   return KVC_OK;
 }
 
@@ -107,8 +108,13 @@ kvc_status create(const kvc_options *options, kvc_cache **out) {
   if (!out)
     return KVC_INVALID_ARGUMENT;
   *out = nullptr;
-  if (kvc_status status = checkHere())
+  if (kvc_status status = checkHere()) {
+    if (options && options->size >= sizeof(*options) && options->error &&
+        options->error_size > 0)
+      Text(options->error, static_cast<int64_t>(options->error_size))
+          << refusalHere();
     return status;
+  }
   return createCache(options, out);
 }
 

@@ -56,7 +56,8 @@ static ExitCode runRun(const Arguments &arguments) {
 static const Flag runFlags[] = {
     {"--trace", "FILE",
      "safetensors (F32, F16, BF16): layers.{i}.q|k|v, each\n"
-     "[tokens, heads, dim], before rotation; a reader needs q alone"},
+     "[tokens, heads, dim], before rotation; a reader needs q alone;\n"
+     "layers.{i}.sinks, [heads], where a layer has learned sinks"},
     {"-o", "FILE", "layers.{i}.out and layers.{i}.lse, F32"},
     {"--dump-cache", "FILE",
      "what is stored at the end: layers.{i}.keys|values, F32\n"

@@ -123,6 +123,29 @@ std::string CFunctions::code() {
   return function ? function.getName().str() : "";
 }
 
+bool CFunctions::takesSinks() {
+  return llvm::any_of(step.getPolicy().getScore(), [](Attribute point) {
+    return cast<kv::ScoreAttrInterface>(point).startsWithLogit();
+  });
+}
+
+Value CFunctions::noSinks(StringRef suffix) {
+  const std::string name = (step.getSymName() + "_" + suffix + "_no_sinks").str();
+  const int64_t heads = step.getShape().getHeads();
+  auto tensor = RankedTensorType::get({heads}, builder.getF32Type());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(
+        step->getParentOfType<ModuleOp>().getBody());
+    LLVM::GlobalOp::create(
+        builder, loc, LLVM::LLVMArrayType::get(builder.getF32Type(), heads),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        DenseElementsAttr::get(tensor,
+                               -std::numeric_limits<float>::infinity()));
+  }
+  return LLVM::AddressOfOp::create(builder, loc, pointer, name);
+}
+
 std::string CFunctions::attend(StringRef suffix, int64_t rows) {
   LLVM::LLVMFuncOp function = callee(suffix);
   if (!function)
@@ -149,6 +172,16 @@ std::string CFunctions::attend(StringRef suffix, int64_t rows) {
   }
   Value out = member(pointer), lse = member(pointer);
   passOut(arguments, out, lse, member(i64), count);
+  // A function that takes learned sinks gets those of no effect for null.
+  if (takesSinks()) {
+    Value sinks = member(pointer);
+    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+    Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                       sinks, null);
+    sinks = LLVM::SelectOp::create(builder, loc, given, sinks,
+                                   noSinks(suffix));
+    passStatic(arguments, sinks, {shape.getHeads()});
+  }
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
   return outer.getName().str();

@@ -27,8 +27,12 @@ public:
   std::string attend(llvm::StringRef suffix, int64_t rows);
   std::string merge();
   std::string read();
+  /// Whether the step's softmax starts with a logit that is given.
+  bool takesSinks();
 
 private:
+  /// The address of one minus infinity a head, for one function.
+  mlir::Value noSinks(llvm::StringRef suffix);
   mlir::LLVM::LLVMFuncOp callee(llvm::StringRef suffix);
   /// Opens `@<step>_c_<suffix>`, with the insertion point in its body.
   mlir::LLVM::LLVMFuncOp open(llvm::StringRef suffix, mlir::Type result,

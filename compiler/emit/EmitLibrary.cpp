@@ -194,7 +194,8 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                                         : 1)),
                 at(functions.merge()),
                 at(functions.read()),
-                at(functions.store("live"))};
+                at(functions.store("live")),
+                static_cast<int64_t>(functions.takesSinks())};
   return array(name + "_kernel", {record});
 }
 

@@ -28,8 +28,8 @@ void Worst::join(const Worst &other) {
 
 Expected<std::unique_ptr<Comparison>>
 Comparison::create(const LoadedLibrary &library, mlir::ModuleOp module,
-                   int64_t firstPosition) {
-  auto expected = reference::Reference::create(module, firstPosition);
+                   int64_t firstPosition, const LearnedSinks &sinks) {
+  auto expected = reference::Reference::create(module, firstPosition, sinks);
   if (!expected)
     return expected.takeError();
   const reference::Reference &model = **expected;
@@ -42,15 +42,16 @@ Comparison::create(const LoadedLibrary &library, mlir::ModuleOp module,
     kv::ShapeAttr want = model.shape(i);
     if (got.heads != want.getHeads() || got.kvHeads != want.getKvHeads() ||
         got.headDim != want.getHeadDim() ||
-        got.valueDim != want.getValueDim() || got.owner != model.owner(i))
+        got.valueDim != want.getValueDim() || got.owner != model.owner(i) ||
+        got.learnedSinks != reference::startsWithLogit(model.policy(i)))
       return userError("layer " + Twine(i) +
-                       " of the library has another shape or owner than what "
-                       "it is held against");
+                       " of the library has another shape, owner or learned "
+                       "sinks than what it is held against");
   }
   auto held = expectHeld(module, library.info().target);
   if (!held)
     return held.takeError();
-  auto cache = library.create(firstPosition);
+  auto cache = library.create(firstPosition, sinks);
   if (!cache)
     return cache.takeError();
   return std::unique_ptr<Comparison>(new Comparison(

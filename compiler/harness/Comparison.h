@@ -33,7 +33,7 @@ public:
   /// they are of different shapes, or the library makes no cache.
   static llvm::Expected<std::unique_ptr<Comparison>>
   create(const LoadedLibrary &library, mlir::ModuleOp module,
-         int64_t firstPosition);
+         int64_t firstPosition, const LearnedSinks &sinks);
 
   /// One step of one layer in both: stats and bytes; with `compare`, also what
   /// it gives.

@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace kvc::harness {
@@ -77,8 +79,11 @@ Cell cellOf(const spec::Layer &layer) {
   cell.values = kindOf(layer.values);
   cell.time = numberOf(timeKinds(), (layer.sink ? std::string("sink+") : "") +
                                         (layer.window ? "window" : "all"));
-  cell.position = numberOf(positionKinds(),
-                           layer.rope ? StringRef(layer.positions) : "none");
+  // With ALiBi alone nothing is rotated, and positions may be the cache's.
+  cell.position =
+      numberOf(positionKinds(), layer.rope || layer.positions == "cache"
+                                    ? StringRef(layer.positions)
+                                    : "none");
   cell.depth = layer.share ? 1 : 0;
   return cell;
 }
@@ -89,12 +94,40 @@ static size_t indexOf(const Cell &cell) {
          cell.position;
 }
 
-Coverage::Coverage() : counts(3 * 3 * 2 * 4 * 3) {}
+ArrayRef<StringRef> featureNames() {
+  static const StringRef names[] = {
+      "half",    "interleaved", "linear",  "ntk",   "llama3", "yarn",
+      "partial", "scale",       "softcap", "alibi", "slopes", "learned sinks"};
+  return names;
+}
+
+/// Which features a layer has, in the order of featureNames().
+static SmallVector<bool> featuresOf(const spec::Layer &layer) {
+  SmallVector<bool> has;
+  const spec::Rope rope = layer.rope.value_or(spec::Rope());
+  for (StringRef pairing : {"half", "interleaved"})
+    has.push_back(layer.rope && rope.pairing == pairing);
+  for (StringRef type : {"linear", "ntk", "llama3", "yarn"})
+    has.push_back(layer.rope && rope.scaling.type == type);
+  has.push_back(layer.rope && rope.dims < layer.headDim);
+  has.push_back(layer.scale != 1 / std::sqrt(double(layer.headDim)));
+  has.push_back(layer.softcap.has_value());
+  const bool own = layer.alibiSlopes != spec::paperSlopes(layer.heads);
+  has.push_back(layer.alibi && !own);
+  has.push_back(layer.alibi && own);
+  has.push_back(layer.learnedSinks);
+  return has;
+}
+
+Coverage::Coverage()
+    : counts(3 * 3 * 2 * 4 * 3), features(featureNames().size()) {}
 
 void Coverage::count(const spec::Spec &spec) {
   for (const spec::Layer &layer : spec.layers) {
     ++counts[indexOf(cellOf(layer))];
     countTypes(layer, spec.io);
+    for (auto [count, has] : zip(features, featuresOf(layer)))
+      count += has;
   }
 }
 
@@ -167,6 +200,10 @@ void Coverage::print(raw_ostream &os) const {
         }
         os << "\n";
       }
+  os << "rotations and logits:";
+  for (auto [name, count] : zip(featureNames(), features))
+    os << formatv(" {0} {1}{2}", name, count ? std::to_string(count) : "EMPTY",
+                  name == featureNames().back() ? "\n" : ",");
   os << formatv("{0} of {1} combinations met\n",
                 static_cast<int64_t>(allCells().size()) - empty(),
                 allCells().size());

@@ -55,7 +55,8 @@ private:
   void countTypes(const spec::Layer &layer, spec::FloatType io);
   void printTypes(llvm::raw_ostream &os) const;
 
-  std::vector<int64_t> counts;                      ///< by indexOf
+  std::vector<int64_t> counts;   ///< by indexOf
+  std::vector<int64_t> features; ///< by what rotates, and happens to logits
   std::array<std::array<int64_t, 3>, 5> types = {}; ///< by part and type
 };
 

@@ -41,7 +41,8 @@ static Expected<std::string> playCase(const FuzzOptions &options,
       random.oneIn(2)
           ? 0
           : random.pick({1, 77, 4096, 100'000'000, int64_t{1} << 40});
-  auto comparison = Comparison::create(*library, (*model)->module(), first);
+  auto comparison = Comparison::create(*library, (*model)->module(), first,
+                                       makeSinks(seed, library->layers()));
   if (!comparison)
     return comparison.takeError();
   coverage.count(*(*model)->getSpec());

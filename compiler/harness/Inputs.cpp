@@ -121,4 +121,16 @@ TokenInput makeInput(InputKind kind, uint64_t seed, int64_t layer,
   return input;
 }
 
+LearnedSinks makeSinks(uint64_t seed, ArrayRef<LayerShape> layers) {
+  LearnedSinks sinks(layers.size());
+  for (auto [number, layer] : enumerate(layers)) {
+    Random random(Random::mix(Random::mix(seed, number), 3));
+    for (int64_t head = 0; layer.learnedSinks && head < layer.heads; ++head)
+      sinks[number].push_back(static_cast<float>(
+          random.oneIn(8) ? (random.oneIn(2) ? 1 : -1) * 100.0
+                          : 3.0 * random.gaussian()));
+  }
+  return sinks;
+}
+
 } // namespace kvc::harness

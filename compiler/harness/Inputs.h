@@ -41,6 +41,10 @@ TokenInput makeInput(InputKind kind, uint64_t seed, int64_t layer,
                      int64_t token, const LayerShape &shape, bool stores,
                      Element io);
 
+/// Learned sinks for all layers that take them: around 0, some far above or
+/// below any logit that a random token has.
+LearnedSinks makeSinks(uint64_t seed, llvm::ArrayRef<LayerShape> layers);
+
 } // namespace kvc::harness
 
 #endif // KVC_COMPILER_HARNESS_INPUTS_H

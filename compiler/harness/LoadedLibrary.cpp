@@ -10,6 +10,8 @@
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -67,10 +69,10 @@ Error LoadedLibrary::describe(StringRef path) {
         info.owner < 0 || info.owner > layer)
       return userError("'" + path + "' does not say what layer " +
                        Twine(layer) + " is");
-    shapes.push_back(
-        {info.heads, info.kv_heads, info.head_dim, info.value_dim, info.owner});
     if (!info.policy)
       info.policy = "";
+    shapes.push_back({info.heads, info.kv_heads, info.head_dim, info.value_dim,
+                      info.owner, info.learned_sinks != 0});
     infos.push_back(info);
   }
   return Error::success();
@@ -82,20 +84,29 @@ Element LoadedLibrary::io() const {
                                : Element::BF16;
 }
 
-Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition) const {
+Expected<LibraryCache> LoadedLibrary::create(int64_t firstPosition,
+                                             const LearnedSinks &sinks) const {
+  std::vector<const float *> pointers;
+  for (const std::vector<float> &layer : sinks)
+    pointers.push_back(layer.empty() ? nullptr : layer.data());
+  const bool any = any_of(pointers, [](const float *p) { return p; });
   kvc_options options = {};
   options.first_position = firstPosition;
+  options.learned_sinks = any ? pointers.data() : nullptr;
   return create(options);
 }
 
 Expected<LibraryCache> LoadedLibrary::create(kvc_options options) const {
+  char text[256] = "";
   options.size = sizeof(options);
+  options.error = text;
+  options.error_size = sizeof(text);
   kvc_cache *cache = nullptr;
   const kvc_status status =
       LibraryCall("create").run(table->create, &options, &cache);
   if (status != KVC_OK)
     return userError(Twine("create fails: ") + table->status_name(status) +
-                     ": " + table->last_error(nullptr));
+                     ": " + text);
   return LibraryCache(*table, cache);
 }
 

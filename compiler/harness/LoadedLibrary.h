@@ -22,7 +22,11 @@ namespace kvc::harness {
 /// What a trace or a step needs to know of a layer.
 struct LayerShape {
   int64_t heads, kvHeads, headDim, valueDim, owner;
+  bool learnedSinks = false; ///< whether create takes a logit a query head
 };
+
+/// By layer, [heads]; empty where a layer takes none.
+using LearnedSinks = std::vector<std::vector<float>>;
 
 /// A cache of a library, destroyed at the end.
 class LibraryCache {
@@ -63,7 +67,8 @@ public:
   }
   Element io() const;
 
-  llvm::Expected<LibraryCache> create(int64_t firstPosition = 0) const;
+  llvm::Expected<LibraryCache> create(int64_t firstPosition = 0,
+                                      const LearnedSinks &sinks = {}) const;
   llvm::Expected<LibraryCache> create(kvc_options options) const;
 
 private:

@@ -36,7 +36,9 @@ public:
 private:
   Cell plannedCell(int64_t slot);
   RandomLayer makeOwner(const Cell &cell);
+  std::string makeScaling(int64_t dims);
   std::string makeRope(int64_t headDim);
+  std::string makeScore(int64_t heads, bool alibi);
   std::string makeCache(const Cell &cell);
   std::string makePlane(StringRef kind, int64_t mostResidual);
   std::string makeType() { return floatTypes()[random.below(3)].str(); }
@@ -112,18 +114,68 @@ std::string Maker::makeCache(const Cell &cell) {
   return text;
 }
 
+/// Each type as often; the original context is about as long as cases are, so
+/// that all parts of a scaled list are met.
+std::string Maker::makeScaling(int64_t dims) {
+  const int64_t factor = random.pick({1, 2, 8, 40});
+  const int64_t original = random.pick({16, 64, 300, 4096});
+  switch (random.below(dims > 2 ? 4 : 3)) {
+  case 0:
+    return formatv("{{type: linear, factor: {0}}", factor);
+  case 1:
+    return formatv("{{type: llama3, factor: {0}, low: {1}, high: 4, "
+                   "original_context: {2}}",
+                   factor, random.pick({1, 2}), original);
+  case 2:
+    return formatv("{{type: yarn, factor: {0}, original_context: {1}, "
+                   "beta_fast: {2}, truncate: {3}}",
+                   factor, original, random.pick({4, 32}), random.oneIn(2));
+  default:
+    return formatv("{{type: ntk, factor: {0}}", factor);
+  }
+}
+
 std::string Maker::makeRope(int64_t headDim) {
   const int64_t most = headDim / 2 * 2;
   const int64_t dims = random.oneIn(3) ? 2 * random.between(1, most / 2) : most;
-  return formatv("{{theta: {0}, dims: {1}}",
-                 random.pick({3, 100, 10000, 500000}), dims);
+  std::string text = formatv("{{theta: {0}, dims: {1}, pairing: {2}",
+                             random.pick({3, 100, 10000, 500000}), dims,
+                             random.oneIn(3) ? "interleaved" : "half");
+  if (random.oneIn(3))
+    text += ", scaling: " + makeScaling(dims);
+  return text + "}";
+}
+
+/// What happens to logits; all keys are written, since the base's would be
+/// taken for those that are not. A slope at times makes all but the newest
+/// tokens vanish.
+std::string Maker::makeScore(int64_t heads, bool alibi) {
+  static const StringRef caps[] = {"0.5", "3", "50", "1e4"};
+  static const StringRef slopes[] = {"0", "0.003", "0.7", "1000"};
+  std::string text;
+  if (random.oneIn(4))
+    text += formatv(", scale: {0}", random.pick({1, 2, -1, -3}));
+  text += ", softcap: " +
+          (random.oneIn(4) ? caps[random.below(4)] : StringRef("none")).str();
+  text += formatv(", learned_sinks: {0}", random.oneIn(4)).str();
+  if (!alibi && !random.oneIn(4))
+    return text + ", alibi: false";
+  if (random.oneIn(2))
+    return text + ", alibi: true";
+  text += ", alibi: {slopes: [";
+  for (int64_t head = 0; head < heads; ++head)
+    text += (head ? ", " : "") + slopes[random.below(4)].str();
+  return text + "]}";
 }
 
 RandomLayer Maker::makeOwner(const Cell &cell) {
   RandomLayer layer;
   layer.kvHeads = random.pick({1, 1, 2, 3});
   const int64_t heads = layer.kvHeads * random.pick({1, 1, 2, 3, 7});
-  const bool rotated = positionKinds()[cell.position] != "none";
+  const StringRef position = positionKinds()[cell.position];
+  // Positions in the cache are felt by ALiBi too.
+  const bool rotated =
+      position == "absolute" || (position == "cache" && !random.oneIn(3));
   const int64_t headDim = rotated
                               ? random.pick({2, 3, 5, 6, 16, 33, 64, 72, 80})
                               : random.pick({1, 5, 6, 16, 31, 33, 64, 72, 80});
@@ -134,8 +186,7 @@ RandomLayer Maker::makeOwner(const Cell &cell) {
                         "value_dim: {3}, rope: {4}",
                         heads, layer.kvHeads, headDim, valueDim,
                         rotated ? makeRope(headDim) : "none");
-  if (random.oneIn(4))
-    layer.model += formatv(", scale: {0}", random.pick({1, 2, -1, -3}));
+  layer.model += makeScore(heads, position == "cache" && !rotated);
   layer.cache = makeCache(cell);
   return layer;
 }
@@ -149,8 +200,9 @@ void Maker::addOwner(const Cell &cell) {
 }
 
 void Maker::addReader(int64_t owner) {
-  entries.push_back(formatv("share: {0}, heads: {1}", owner,
-                            kvHeads[owner] * random.pick({1, 2, 3, 5})));
+  const int64_t heads = kvHeads[owner] * random.pick({1, 2, 3, 5});
+  entries.push_back(formatv("share: {0}, heads: {1}{2}", owner, heads,
+                            makeScore(heads, false)));
   kvHeads.push_back(kvHeads[owner]);
 }
 

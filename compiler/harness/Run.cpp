@@ -186,7 +186,7 @@ Error runTrace(const RunOptions &options) {
   auto trace = readTrace(options.trace, library->layers(), library->io());
   if (!trace)
     return trace.takeError();
-  auto cache = library->create(options.first);
+  auto cache = library->create(options.first, trace->sinks());
   if (!cache)
     return cache.takeError();
   Replay replay(*library, *cache, *trace, options.first);

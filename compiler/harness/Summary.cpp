@@ -105,7 +105,8 @@ static Expected<Row> runTrace(const Subject &subject, StringRef path) {
   if (!trace)
     return trace.takeError();
   Trial trial(formatv("{0}: ", library.info().name), outs());
-  auto made = Comparison::create(library, subject.model->module(), 0);
+  auto made =
+      Comparison::create(library, subject.model->module(), 0, trace->sinks());
   if (!made)
     return made.takeError();
   Comparison &comparison = **made;

@@ -12,7 +12,8 @@
 // about sqrt(n) * u * A; the query's rotation (one rounding of its result), its
 // scale (the number and the product) and the folding of codes (scale and rest)
 // add four roundings of like size: (4 + sqrt(head_dim)) * u * A in a logit,
-// absolutely.
+// absolutely. A softcap rounds once more and ALiBi once, relative to a logit
+// that counts, which is at most A (dialect/score/Softcap.cpp, Alibi.cpp).
 //
 // Out. An error e in the logits moves each weight by a factor exp(+-e); exp in
 // f32, the sums of weights and values, whose terms are at most as large as

@@ -33,6 +33,13 @@ ArrayRef<float> LayerTrace::valueAt(int64_t token) const {
                    : rowOf(v, token, shape.kvHeads * shape.valueDim);
 }
 
+LearnedSinks Trace::sinks() const {
+  LearnedSinks all;
+  for (const LayerTrace &layer : layers)
+    all.push_back(layer.sinks);
+  return all;
+}
+
 namespace {
 /// Reads the tensors of one trace.
 class Reader {
@@ -44,6 +51,8 @@ private:
   /// Tensor `name` as [rows, heads, dim] of any number of rows.
   Expected<std::vector<float>> read(const std::string &name, int64_t heads,
                                     int64_t dim, int64_t &rows);
+  Expected<const Tensor *> find(const std::string &name);
+  Error readSinks(const std::string &name, LayerTrace &layer);
   Error readLayer(int64_t number, LayerTrace &layer);
   Error checkTokens(const std::string &name, int64_t rows);
 
@@ -60,25 +69,51 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
          "]";
 }
 
-Expected<std::vector<float>> Reader::read(const std::string &name,
-                                          int64_t heads, int64_t dim,
-                                          int64_t &rows) {
+Expected<const Tensor *> Reader::find(const std::string &name) {
   const Tensor *tensor = file.find(name);
   if (!tensor)
     return userError("'" + file.path() + "' has no tensor '" + name + "'");
   if (!tensor->element || *tensor->element == Element::I64)
     return userError("'" + file.path() + "': tensor '" + name + "' is " +
                      tensor->dtype + "; a trace is F32, F16 or BF16");
-  if (tensor->shape.size() != 3 || tensor->shape[1] != heads ||
-      tensor->shape[2] != dim)
+  return tensor;
+}
+
+static std::vector<float> valuesOf(const Tensor &tensor) {
+  return widen(*tensor.element, tensor.bytes.data(), tensor.elements());
+}
+
+Expected<std::vector<float>> Reader::read(const std::string &name,
+                                          int64_t heads, int64_t dim,
+                                          int64_t &rows) {
+  auto tensor = find(name);
+  if (!tensor)
+    return tensor.takeError();
+  const auto &shape = (*tensor)->shape;
+  if (shape.size() != 3 || shape[1] != heads || shape[2] != dim)
     return userError("'" + file.path() + "': tensor '" + name + "' is " +
-                     shapeText(tensor->shape) + ", the model wants [tokens, " +
+                     shapeText(shape) + ", the model wants [tokens, " +
                      Twine(heads) + ", " + Twine(dim) + "]");
-  rows = tensor->shape[0];
-  std::vector<float> values =
-      widen(*tensor->element, tensor->bytes.data(), tensor->elements());
+  rows = shape[0];
+  std::vector<float> values = valuesOf(**tensor);
   roundTo(io, values);
   return values;
+}
+
+/// The layer's learned sinks, which are f32 whatever io is.
+Error Reader::readSinks(const std::string &name, LayerTrace &layer) {
+  if (!layer.shape.learnedSinks)
+    return Error::success();
+  auto tensor = find(name);
+  if (!tensor)
+    return tensor.takeError();
+  const auto &shape = (*tensor)->shape;
+  if (shape.size() != 1 || shape[0] != layer.shape.heads)
+    return userError("'" + file.path() + "': tensor '" + name + "' is " +
+                     shapeText(shape) + ", the model wants [" +
+                     Twine(layer.shape.heads) + "]");
+  layer.sinks = valuesOf(**tensor);
+  return Error::success();
 }
 
 Error Reader::checkTokens(const std::string &name, int64_t rows) {
@@ -94,6 +129,8 @@ Error Reader::checkTokens(const std::string &name, int64_t rows) {
 Error Reader::readLayer(int64_t number, LayerTrace &layer) {
   const LayerShape &shape = layer.shape;
   const std::string prefix = "layers." + std::to_string(number) + ".";
+  if (Error error = readSinks(prefix + "sinks", layer))
+    return error;
   auto q = read(prefix + "q", shape.heads, shape.headDim, layer.rows);
   if (!q)
     return q.takeError();

@@ -18,6 +18,7 @@ struct LayerTrace {
   int64_t rows = 0;  ///< of q: [rows, heads, head_dim]
   int64_t start = 0; ///< the token that row 0 stands for
   std::vector<float> q, k, v;
+  std::vector<float> sinks; ///< [heads] where the layer takes learned sinks
 
   /// Whether there is a query for `token`.
   bool has(int64_t token) const {
@@ -31,10 +32,13 @@ struct LayerTrace {
 struct Trace {
   int64_t tokens = 0;
   std::vector<LayerTrace> layers;
+
+  LearnedSinks sinks() const;
 };
 
-/// Reads `layers.{i}.q|k|v` for the layers given; what else the file has is
-/// not read. A reader with fewer rows than there are tokens has the last ones.
+/// Reads `layers.{i}.q|k|v`, and `layers.{i}.sinks` where a layer takes learned
+/// sinks, for the layers given; what else the file has is not read. A reader
+/// with fewer rows than there are tokens has the last ones.
 llvm::Expected<Trace> readTrace(llvm::StringRef path,
                                 llvm::ArrayRef<LayerShape> layers, Element io);
 

@@ -195,7 +195,8 @@ Error Verifier::checkKind(InputKind kind) {
   check.distinctOnly = !check.errors;
   // Positions far from 0 enter rotation, and nothing else.
   check.first = kind == InputKind::Outliers ? 100'000'000 : 0;
-  auto comparison = Comparison::create(library, module, check.first);
+  auto comparison = Comparison::create(library, module, check.first,
+                                       makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
     return comparison.takeError();
   const reference::Reference &model = (*comparison)->reference();
@@ -210,7 +211,9 @@ Error Verifier::checkKind(InputKind kind) {
 Error Verifier::checkCalls() {
   Check check;
   check.name = "calls";
-  auto comparison = Comparison::create(library, module, 0);
+  Trial trial(check.name + "\n  miss: ", os);
+  auto comparison = Comparison::create(
+      library, module, 0, makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
     return comparison.takeError();
   Play play(**comparison, library, /*seed=*/1);
@@ -231,7 +234,7 @@ Error Verifier::checkTrace(StringRef path) {
   Check check;
   check.name = "recorded";
   Trial trial(check.name + "\n  miss: ", os);
-  auto comparison = Comparison::create(library, module, 0);
+  auto comparison = Comparison::create(library, module, 0, trace->sinks());
   if (!comparison)
     return comparison.takeError();
   return run(check, makeSchedule((*comparison)->reference(), trace->tokens),
@@ -252,7 +255,8 @@ Expected<bool> verify(const Subject &subject, StringRef trace,
   {
     Trial trial("miss: ", os);
     auto fits =
-        Comparison::create(*subject.library, subject.model->module(), 0);
+        Comparison::create(*subject.library, subject.model->module(), 0,
+                           makeSinks(/*seed=*/1, subject.library->layers()));
     if (!fits)
       return fits.takeError();
   }

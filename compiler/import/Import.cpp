@@ -82,6 +82,18 @@ kv::ShapeAttr Importer::shape(const spec::Layer &layer) {
       layer.heads, layer.kvHeads, layer.headDim, layer.valueDim, type(spec.io));
 }
 
+static kv::PositionRequest::Scaling scaling(const spec::RopeScaling &scaling) {
+  return {scaling.type,
+          {{"factor", scaling.factor},
+           {"low", scaling.low},
+           {"high", scaling.high},
+           {"original_context", scaling.originalContext},
+           {"beta_fast", scaling.betaFast},
+           {"beta_slow", scaling.betaSlow},
+           {"attention_factor", scaling.attentionFactor}},
+          scaling.truncate};
+}
+
 kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
   MLIRContext *context = builder.getContext();
   kv::PositionRequest position;
@@ -91,6 +103,7 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
     position.theta = layer.rope->theta;
     position.dims = layer.rope->dims;
     position.pairing = layer.rope->pairing;
+    position.scaling = scaling(layer.rope->scaling);
   }
   auto keys = precision(layer.keys), values = precision(layer.values);
   auto residual = floats(layer.residualType);
@@ -102,7 +115,8 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
       kv::makePosition(context, position));
   auto depth = dyn_cast_if_present<kv::DepthAttrInterface>(
       kv::makeDepth(context, {layer.share}));
-  auto score = kv::makeScore(context, {layer.scale});
+  auto score = kv::makeScore(context, {layer.scale, layer.softcap,
+                                       layer.alibiSlopes, layer.learnedSinks});
   const bool precise = keys && values && residual && keySinks && valueSinks;
   if (!precise || !time || !where || !depth) {
     emitError(loc) << "no point of the "

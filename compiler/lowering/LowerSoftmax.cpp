@@ -140,6 +140,7 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
     auto point = cast<kv::ScoreAttrInterface>(op.getScore());
     const auto each = static_cast<int64_t>(op.getEach());
     Value lane = laneNumbers(at);
+    TypedValue<MemRefType> table = numbersOf(op, point, rewriter);
     Value base = at.subtract(adaptor.getToken(), adaptor.getLead());
     at.loop(
         at.index(0), at.index(type.getRows() / each), {},
@@ -147,6 +148,11 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
           Value index = inlineRegion(op.getIndex(), token, rewriter)[0];
           at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
             Value row = at.add(at.multiply(token, each), h);
+            SmallVector<Value> numbers;
+            if (table)
+              for (int64_t i : llvm::seq(table.getType().getDimSize(1)))
+                numbers.push_back(at.broadcast(at.loadScalar(
+                    table, at.add(adaptor.getHead(), h), at.index(i))));
             at.loop(at.index(0), adaptor.getCount(), lanes, {},
                     [&](Value column, ValueRange) {
                       Value first = at.subtract(index, at.add(base, column));
@@ -155,7 +161,7 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
                           lane);
                       Value logit = point.buildLogit(
                           rewriter, op.getLoc(), at.load(tile, row, column),
-                          at.add(adaptor.getHead(), h), distance);
+                          numbers, distance);
                       at.store(logit, tile, row, column);
                       return SmallVector<Value>{};
                     });
@@ -176,13 +182,71 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
         DenseElementsAttr::get(cast<VectorType>(at.i32()),
                                ArrayRef<int32_t>(numbers)));
   }
+
+  /// The point's numbers as a constant of the module, [heads, numbers]; null
+  /// where it has none. Like points share one.
+  static TypedValue<MemRefType>
+  numbersOf(kv::LogitOp op, kv::ScoreAttrInterface point, OpBuilder &builder) {
+    SmallVector<float> numbers;
+    const kv::HeadNumbers heads = point.getHeadNumbers();
+    for (const auto &head : heads)
+      for (double number : head)
+        numbers.push_back(static_cast<float>(number));
+    if (numbers.empty())
+      return {};
+    const SmallVector<int64_t> extents{
+        static_cast<int64_t>(heads.size()),
+        static_cast<int64_t>(numbers.size() / heads.size())};
+    auto module = op->getParentOfType<ModuleOp>();
+    auto type = MemRefType::get(extents, builder.getF32Type());
+    auto value = DenseElementsAttr::get(
+        RankedTensorType::get(extents, builder.getF32Type()),
+        ArrayRef<float>(numbers));
+    std::string name;
+    for (int64_t i = 0; name.empty(); ++i) {
+      std::string next = "kvc_numbers" + std::to_string(i);
+      auto known = module.lookupSymbol<memref::GlobalOp>(next);
+      if (!known) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(module.getBody());
+        memref::GlobalOp::create(builder, op.getLoc(), next,
+                                 builder.getStringAttr("private"), type, value,
+                                 /*constant=*/true, IntegerAttr());
+      } else if (known.getInitialValueAttr() != value) {
+        continue;
+      }
+      name = next;
+    }
+    return memref::GetGlobalOp::create(builder, op.getLoc(), type, name);
+  }
 };
 
 struct LowerInitState : TilePattern<kv::InitStateOp> {
   using TilePattern::TilePattern;
 
+  /// m is the logit and l is 1, or 0 where the logit is minus infinity.
+  static void startWith(Lanes &at, Value logits, Value head, Value state,
+                        int64_t rows, int64_t each) {
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(at.builder, at.loc,
+                                       at.builder.getF32FloatAttr(value));
+    };
+    at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
+      Value logit = memref::LoadOp::create(
+          at.builder, at.loc, logits,
+          ValueRange{at.add(head, at.remainder(row, each))});
+      Value some =
+          arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OGT,
+                                logit, number(-Infinity));
+      at.storeScalar(logit, state, at.index(StateRows::Greatest), row);
+      at.storeScalar(at.select(some, number(StateRows::Weight), number(0.0)),
+                     state, at.index(StateRows::Sum), row);
+      return SmallVector<Value>{};
+    });
+  }
+
   LogicalResult
-  matchAndRewrite(kv::InitStateOp op, OpAdaptor,
+  matchAndRewrite(kv::InitStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), lanes);
     auto type = types().convertState(op.getState().getType());
@@ -199,6 +263,10 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
     };
     fill(at.index(StateRows::Greatest), at.index(StateRows::Sum), -Infinity);
     fill(at.index(StateRows::Sum), at.index(type.getDimSize(0)), 0.0);
+    if (adaptor.getLogits())
+      startWith(at, adaptor.getLogits(), adaptor.getHead(), state,
+                op.getState().getType().getRows(),
+                static_cast<int64_t>(*op.getEach()));
     rewriter.replaceOp(op, state);
     return success();
   }
@@ -265,6 +333,7 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
                   Value x = at.load(tile, row, column);
                   Value w =
                       at.exp(arith::SubFOp::create(at.builder, at.loc, x, all));
+                  w = at.multiplyF(w, at.number(StateRows::Weight));
                   at.store(w, tile, row, column);
                   return SmallVector<Value>{at.addF(carried[0], w)};
                 });
@@ -302,12 +371,13 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
       Value some =
           arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT, most,
                                 number(-Infinity));
-      at.storeScalar(at.select(some, number(1.0), number(0.0)), state,
-                     at.index(StateRows::Sum), i);
+      at.storeScalar(at.select(some, number(StateRows::Weight), number(0.0)),
+                     state, at.index(StateRows::Sum), i);
       Value base = at.multiply(row, type.getColumns());
       at.loop(at.index(0), at.index(type.getColumns()), {},
               [&](Value column, ValueRange) {
-                Value x = loadFloat(at, out, at.add(base, column));
+                Value x = at.multiplyF(loadFloat(at, out, at.add(base, column)),
+                                       number(StateRows::Weight));
                 // A part without tokens counts for nothing, whatever it holds.
                 at.storeScalar(at.select(some, x, number(0.0)), state,
                                at.add(i, StateRows::Accumulator), column);
@@ -420,8 +490,9 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
     Value divisor = at.select(some, sum, number(1.0));
     divideRow(at, state, at.add(line, StateRows::Accumulator), divisor,
               adaptor.getOut(), to, columns);
+    Value weights = at.multiplyF(divisor, number(1 / StateRows::Weight));
     Value lse =
-        at.select(some, at.addF(most, at.log(divisor)), number(-Infinity));
+        at.select(some, at.addF(most, at.log(weights)), number(-Infinity));
     memref::StoreOp::create(at.builder, at.loc, lse, adaptor.getLse(), to);
   }
 

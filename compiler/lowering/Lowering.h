@@ -39,6 +39,10 @@ public:
 /// the accumulator for each head.
 struct StateRows {
   static constexpr int64_t Greatest = 0, Sum = 1, Accumulator = 2;
+  /// Weights, l and acc are this times what they stand for: what a small weight
+  /// weighs would else be subnormal and lose its bits where values are tiny.
+  /// Values of 2^56 in 2^29 tokens stay below 2^127.
+  static constexpr double Weight = 0x1p40;
 };
 
 // One file an operation or a few of one kind.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/lowering/Lanes.h"
+#include "dialect/KVNumbers.h"
 
 #include <cmath>
 
@@ -17,33 +18,7 @@ Value Lanes::constantLike(double value, Value like) {
   return kv::splatFloat(builder, loc, value, like.getType());
 }
 
-/// Cody and Waite's reduction with ln 2 in two parts, then a polynomial: x = n
-/// ln 2 + r, |r| <= ln 2 / 2. The degree-6 Taylor series of exp is off by less
-/// than 2^-22.9 there, and r is within 2^-24.
-Value Lanes::exp(Value x) {
-  auto number = [&](double value) { return constantLike(value, x); };
-  Type i32 = kv::shapedLike(builder.getI32Type(), x.getType());
-  // Adding 1.5 * 2^23 leaves the nearest integer in the low bits.
-  Value magic = number(12582912.0);
-  Value shifted = fma(x, number(1.44269504088896341), magic);
-  Value n = arith::SubFOp::create(builder, loc, shifted, magic);
-  Value r = fma(n, number(-0.693359375), x);
-  r = fma(n, number(2.12194440054690583e-4), r);
-  Value p = number(1.0 / 720);
-  for (double term : {1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
-    p = fma(p, r, number(term));
-  // 2^n by its exponent; n >= -126 where the result is kept.
-  Value bits = arith::BitcastOp::create(builder, loc, i32, shifted);
-  bits = arith::ShLIOp::create(builder, loc, bits,
-                               kv::splatInt(builder, loc, 23, i32));
-  Value one = kv::splatInt(builder, loc, 0x3f800000, i32);
-  bits = arith::AddIOp::create(builder, loc, bits, one);
-  Value power = arith::BitcastOp::create(builder, loc, x.getType(), bits);
-  Value result = multiplyF(p, power);
-  Value tiny = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, x,
-                                     number(-87.0));
-  return select(tiny, number(0.0), result);
-}
+Value Lanes::exp(Value x) { return kv::buildExp(builder, loc, x); }
 
 /// x = 2^n m, m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh(s), s = (m - 1) /
 /// (m + 1), |s| <= 0.1716: the series up to s^9 is off by less than 2^-28.

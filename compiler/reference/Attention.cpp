@@ -26,7 +26,8 @@ struct RotatedQuery {
 class Row {
 public:
   Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-      int64_t position, ArrayRef<float> q, int64_t from, int64_t to);
+      int64_t position, ArrayRef<float> q, ArrayRef<float> sinks, int64_t from,
+      int64_t to);
   Attended run();
 
 private:
@@ -41,9 +42,11 @@ private:
   kv::ShapeAttr shape;
   int64_t position, length;
   std::vector<const Token *> tokens; ///< that are attended to
+  ArrayRef<float> sinks;             ///< [heads], learned; empty: none
   SmallVector<RotatedQuery, 2> queries;
   SmallVector<kv::ScoreAttrInterface, 4> score;
-  double scale = 1; ///< |the factors of the score points that are one|
+  double scale = 1;    ///< |the factors of the score points that are one|
+  bool starts = false; ///< with a logit that `sinks` has
   std::vector<double> logits;
   Attended result;
 };
@@ -51,18 +54,20 @@ private:
 } // namespace
 
 Row::Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-         int64_t position, ArrayRef<float> q, int64_t from, int64_t to)
+         int64_t position, ArrayRef<float> q, ArrayRef<float> sinks,
+         int64_t from, int64_t to)
     : store(store), policy(policy), shape(shape), position(position),
       length(position - store.firstPosition() + 1),
-      tokens(store.getTokensAt(length)) {
+      tokens(store.getTokensAt(length)), sinks(sinks) {
   std::erase_if(tokens, [&](const Token *token) {
     return token->index < from || token->index >= to;
   });
-  const unsigned rotations = policy.getPosition().getRotations();
-  for (unsigned i = 0; i < std::max(1u, rotations); ++i)
+  const unsigned indices = policy.getPosition().getIndices();
+  for (unsigned i = 0; i < indices; ++i)
     queries.push_back(rotate(i, q));
   for (mlir::Attribute point : policy.getScore()) {
     score.push_back(cast<kv::ScoreAttrInterface>(point));
+    starts = starts || score.back().startsWithLogit();
     scale *= std::fabs(score.back().getQueryFactor().value_or(1.0));
   }
 }
@@ -130,6 +135,11 @@ void Row::weighHead(int64_t head) {
     greatest = std::max(greatest, logit);
   std::vector<double> out(dim), magnitudes(dim);
   double sum = 0, largest = 0;
+  // One logit more, without a value.
+  if (starts && !sinks.empty()) {
+    greatest = std::max(greatest, double(sinks[head]));
+    sum = std::exp(sinks[head] - greatest);
+  }
   for (auto [token, logit] : zip(tokens, logits)) {
     const double weight = std::exp(logit - greatest);
     const auto &values = token->formAt(kv::Plane::Values, length);
@@ -160,9 +170,9 @@ Attended Row::run() {
 }
 
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                int64_t position, ArrayRef<float> q, int64_t from,
-                int64_t to) {
-  return Row(store, policy, shape, position, q, from, to).run();
+                int64_t position, ArrayRef<float> q, ArrayRef<float> sinks,
+                int64_t from, int64_t to) {
+  return Row(store, policy, shape, position, q, sinks, from, to).run();
 }
 
 } // namespace kvc::reference

@@ -30,9 +30,11 @@ struct Attended {
 /// the angles that keys are turned by, c and s in f32) as of `position`: over
 /// the tokens from <= t < to of those that a decode step there attends to
 /// (first position excluded). `policy` and `shape` are the attending layer's: a
-/// reader has heads and scores of its own.
+/// reader has heads and scores of its own. `sinks` are its learned sinks,
+/// [heads]; empty: none, or left out.
 Attended attend(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
-                int64_t position, llvm::ArrayRef<float> q, int64_t from = 0,
+                int64_t position, llvm::ArrayRef<float> q,
+                llvm::ArrayRef<float> sinks = {}, int64_t from = 0,
                 int64_t to = INT64_MAX);
 
 } // namespace kvc::reference

@@ -40,8 +40,15 @@ static llvm::Expected<Block *> findBody(kv::LayerOp layer) {
   return &region->front();
 }
 
+bool startsWithLogit(kv::PolicyAttr policy) {
+  return llvm::any_of(policy.getScore(), [](Attribute point) {
+    return cast<kv::ScoreAttrInterface>(point).startsWithLogit();
+  });
+}
+
 llvm::Expected<std::unique_ptr<Reference>>
-Reference::create(ModuleOp module, int64_t firstPosition) {
+Reference::create(ModuleOp module, int64_t firstPosition,
+                  const LearnedSinks &sinks) {
   auto models = module.getOps<kv::ModelOp>();
   if (!llvm::hasSingleElement(models))
     return refuse("the module has not one kv.model");
@@ -56,7 +63,15 @@ Reference::create(ModuleOp module, int64_t firstPosition) {
                 layer.getPolicy().getDepth().getOwner(self),
                 *body,
                 nullptr,
-                0};
+                0,
+                {}};
+    if (startsWithLogit(entry.policy)) {
+      if (number >= sinks.size() ||
+          static_cast<int64_t>(sinks[number].size()) != entry.shape.getHeads())
+        return refuse("layer " + layer.getSymName() + " wants " +
+                      llvm::Twine(entry.shape.getHeads()) + " learned sinks");
+      entry.sinks = sinks[number];
+    }
     if (entry.owner == self)
       entry.store =
           std::make_unique<Store>(entry.policy, entry.shape, firstPosition);
@@ -97,7 +112,7 @@ Attended Reference::decode(int64_t number, const Input &input, bool attention,
           if (attention)
             results[attend.getOut()] =
                 reference::attend(store, layer.policy, layer.shape, position,
-                                  argument(attend.getQ()));
+                                  argument(attend.getQ()), layer.sinks);
         })
         .Case([&](kv::YieldOp yield) {
           for (Value value : yield.getValues())

@@ -28,13 +28,21 @@ struct Input {
   llvm::ArrayRef<float> q, k, v;
 };
 
+/// By layer, one logit a query head where the layer's softmax starts with one.
+using LearnedSinks = std::vector<std::vector<float>>;
+
+/// Whether a layer of this policy takes learned sinks.
+bool startsWithLogit(kv::PolicyAttr policy);
+
 /// All layers of one model with their caches, for one sequence.
 class Reference {
 public:
   /// Of the one `kv.model` in `module`, which must stay as it is while this
-  /// lives. An error where a layer has no body or one that cannot be run.
+  /// lives. An error where a layer has no body or one that cannot be run, or
+  /// lacks its learned sinks.
   static llvm::Expected<std::unique_ptr<Reference>>
-  create(mlir::ModuleOp module, int64_t firstPosition = 0);
+  create(mlir::ModuleOp module, int64_t firstPosition = 0,
+         const LearnedSinks &sinks = {});
 
   int64_t layers() const { return static_cast<int64_t>(table.size()); }
   kv::PolicyAttr policy(int64_t layer) const { return table[layer].policy; }
@@ -61,6 +69,7 @@ private:
     mlir::Block *body;
     std::unique_ptr<Store> store; ///< an owner's
     int64_t queried = 0;          ///< a reader's seen
+    std::vector<float> sinks;     ///< learned; empty: none
   };
 
   std::vector<Layer> table;

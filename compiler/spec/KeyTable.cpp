@@ -20,6 +20,8 @@ using namespace kvc::spec::form;
 static constexpr double maxLength = 2147483647;
 // Beyond these an f32 kernel's intermediate results overflow or vanish.
 static constexpr double huge = 1e30, tiny = 1e-30;
+// Times a distance of 2^31 it is still far from f32's largest number.
+static constexpr double mostSlope = 1e28;
 
 static constexpr Key table[] = {
     // The document.
@@ -140,8 +142,6 @@ static constexpr Key table[] = {
      .max = huge,
      .fallback = "none",
      .layering = Layering::Own,
-     .notYet = "<number>",
-     .now = "softcap: none",
      .doc = "c of c·tanh(s/c), applied to the scaled logit"},
     {.id = KeyId::LearnedSinks,
      .section = Section::Model,
@@ -149,8 +149,6 @@ static constexpr Key table[] = {
      .forms = Boolean,
      .fallback = "false",
      .layering = Layering::Own,
-     .notYet = "true",
-     .now = "learned_sinks: false",
      .doc = "one logit a head in the softmax's denominator"},
     {.id = KeyId::Alibi,
      .section = Section::Model,
@@ -159,8 +157,6 @@ static constexpr Key table[] = {
      .map = Section::Alibi,
      .fallback = "false",
      .layering = Layering::Own,
-     .notYet = "true <map>",
-     .now = "alibi: false",
      .example = "{slopes: [0.5, 0.25]}",
      .doc = "linear distance penalty; true: the paper's slopes"},
     {.id = KeyId::Rope,
@@ -358,8 +354,6 @@ static constexpr Key table[] = {
      .forms = Word,
      .words = "half interleaved",
      .fallback = "half",
-     .notYet = "interleaved",
-     .now = "pairing: half",
      .doc = "x[i] with x[i + dims/2], or x[2i] with x[2i + 1]"},
     {.id = KeyId::Scaling,
      .section = Section::Rope,
@@ -377,8 +371,6 @@ static constexpr Key table[] = {
      .forms = Word,
      .words = "linear ntk llama3 yarn",
      .required = true,
-     .notYet = "linear ntk llama3 yarn",
-     .now = "rope without scaling",
      .doc = "the method"},
     {.id = KeyId::Factor,
      .section = Section::Scaling,
@@ -456,7 +448,7 @@ static constexpr Key table[] = {
      .name = "slopes",
      .forms = List,
      .items = Number,
-     .max = huge,
+     .max = mostSlope,
      .required = true,
      .example = "[0.5, 0.25]",
      .doc = "one slope a head, at least 0"},

@@ -381,18 +381,25 @@ void Builder::checkRope(const Layer &layer) {
 }
 
 /// Magnitudes up to 2^56 and rotation leave logits below 2^113 * head_dim *
-/// |scale|, which f32 has to hold.
+/// |scale|, times the square of yarn's factor of cosines and sines, which f32
+/// has to hold.
 void Builder::checkScale(const Layer &layer) {
   constexpr double most = 16384;
-  if (std::fabs(layer.scale) * static_cast<double>(layer.headDim) <= most)
+  const double factor = layer.rope ? layer.rope->scaling.attentionFactor : 1;
+  const double dims = static_cast<double>(layer.headDim) * factor * factor;
+  if (std::fabs(layer.scale) * dims <= most)
     return;
-  errorAtLast({KeyId::Scale, KeyId::HeadDim},
-              "scale is " + numberText(layer.scale) + " and head_dim " +
-                  std::to_string(layer.headDim) +
-                  "; scale times head_dim is at most 16384, so that logits of "
-                  "any input are finite; write scale: " +
-                  numberText(most / static_cast<double>(layer.headDim)) +
-                  " or less");
+  const bool yarn = factor != 1;
+  errorAtLast(
+      {KeyId::Scale, KeyId::HeadDim, KeyId::Rope},
+      "scale is " + numberText(layer.scale) + " and head_dim " +
+          std::to_string(layer.headDim) +
+          (yarn ? ", and yarn's attention_factor " + numberText(factor) : "") +
+          "; scale times head_dim " +
+          (yarn ? "times attention_factor^2 " : "") +
+          "is at most 16384, so that logits of any input are finite; "
+          "write scale: " +
+          numberText(most / dims) + " or less");
 }
 
 void Builder::checkLength(const Layer &layer) {

@@ -42,9 +42,7 @@ void kvc::spec::refuseNotYet(const Setting &root, Diagnostics &diags) {
     bool scalar = setting.form != Map && setting.form != List;
     if (!item && (setting.valid || !scalar) && isNotYet(setting))
       diags.error(setting.at,
-                  (setting.key->id == KeyId::ScalingType
-                       ? "scaling type "
-                       : std::string(setting.key->name) + " ") +
+                  std::string(setting.key->name) + " " +
                       (setting.form == Map ? "as a map" : setting.text) +
                       " is not generated yet; generated now: " +
                       std::string(setting.key->now));

@@ -72,9 +72,6 @@ inline FloatType defaultSinkType(const Precision &plane, FloatType residual) {
 FloatType floatType(std::string_view word);
 std::string_view floatTypeName(FloatType type);
 
-/// The slopes of the ALiBi paper.
-std::vector<double> paperSlopes(int64_t heads);
-
 /// The spec in canonical YAML; its layers are settled.
 std::string canonicalText(const Spec &spec);
 

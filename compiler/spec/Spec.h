@@ -90,6 +90,9 @@ struct Layer {
   Location at; ///< where the layer's last entry stands, else `model`
 };
 
+/// The slopes of the ALiBi paper.
+std::vector<double> paperSlopes(int64_t heads);
+
 struct Spec {
   std::string file;
   std::string name;

@@ -106,6 +106,8 @@ private:
   double factor = 1;                          ///< into the query
   SmallVector<kv::ScoreAttrInterface> points; ///< into each dot product
   Value view, head, seen, count, newest, from, to, query;
+  bool starts = false; ///< whether the softmax starts with a given logit
+  Value sinks;
   SmallVector<Value> angles;
   Output output;
   Value firstHead; ///< query head
@@ -117,6 +119,10 @@ private:
 void Attend::splitScore() {
   for (Attribute attribute : tiles.policy.getScore()) {
     auto point = cast<kv::ScoreAttrInterface>(attribute);
+    if (point.startsWithLogit()) {
+      starts = true;
+      continue;
+    }
     auto multiplier = point.getQueryFactor();
     if (points.empty() && multiplier)
       factor *= *multiplier;
@@ -222,6 +228,9 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
   TokenRange first = borders(segment, tiles.constant(0)), last = first;
   if (rows > 1)
     last = borders(segment, tiles.subtract(count, tiles.constant(1)));
+  // Where nothing is rotated, one query serves all indices.
+  Value query =
+      queries.size() == 1 ? queries[0] : queries[segment.getRotation()];
   TokenRange tokens =
       tiles.intersect({first.begin, last.end}, TokenRange{from, to});
   auto isWhole = [&](Run run) -> Value {
@@ -238,8 +247,8 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                        tiles.borders({keys, values}, schedule.getRun()), state,
                        [&](Run run, ValueRange carried) {
                          return SmallVector<Value>{
-                             overRun(segment, queries[segment.getRotation()],
-                                     run, isWhole(run), carried[0])};
+                             overRun(segment, query, run, isWhole(run),
+                                     carried[0])};
                        })[0];
 }
 
@@ -252,7 +261,11 @@ func::FuncOp Attend::open(StringRef name) {
   inputs.append(6, tiles.index());
   inputs.push_back(tiles.ioType({any, shape.getHeads(), shape.getHeadDim()}));
   inputs.append(rotations, tiles.bufferType({rows, 2, pairs}));
+  const size_t before = inputs.size();
   Output::addTypes(tiles, any, inputs);
+  const size_t outputs = inputs.size() - before;
+  if (starts)
+    inputs.push_back(tiles.bufferType({shape.getHeads()}));
   func::FuncOp function = tiles.function(name, inputs, {});
   Value *arguments[] = {&view, &head, &seen, &count, &newest, &from, &to,
                         &query};
@@ -261,7 +274,9 @@ func::FuncOp Attend::open(StringRef name) {
     *argument = function.getArgument(number++);
   for (unsigned rotation = 0; rotation < rotations; ++rotation)
     angles.push_back(function.getArgument(number++));
-  output = Output(function.getArguments().drop_front(number));
+  output = Output(function.getArguments().slice(number, outputs));
+  if (starts)
+    sinks = function.getArguments().back();
   if (rows == 1)
     count = tiles.constant(1);
   return function;
@@ -275,7 +290,9 @@ void Attend::build(StringRef name) {
   Value state = kv::InitStateOp::create(
       builder, loc,
       kv::StateType::get(builder.getContext(), rows * group,
-                         tiles.shape.getValueDim()));
+                         tiles.shape.getValueDim()),
+      sinks, sinks ? firstHead : Value(),
+      sinks ? builder.getI64IntegerAttr(group) : IntegerAttr());
   for (kv::SegmentAttr segment : tiles.step.getSegmentList())
     state = overSegment(segment, queries, state);
   output.write(tiles, state, firstHead, count);
@@ -308,7 +325,8 @@ void buildMerge(TileBuilder &tiles) {
       kv::StateType::get(builder.getContext(), group, shape.getValueDim());
   tiles.forHeads({}, [&](Value head, ValueRange) {
     Value row = tiles.multiply(head, group);
-    Value nothing = kv::InitStateOp::create(builder, loc, type);
+    Value nothing = kv::InitStateOp::create(builder, loc, type, Value(),
+                                            Value(), IntegerAttr());
     auto loop =
         scf::ForOp::create(builder, loc, tiles.constant(0), count,
                            tiles.constant(1), ValueRange{nothing});

@@ -32,6 +32,8 @@ SmallVector<double> AbsoluteAttr::getFrequencies() const {
   return getRope().getFrequencies();
 }
 
+double AbsoluteAttr::getFactor() const { return getRope().getFactor(); }
+
 int64_t AbsoluteAttr::getPairs() const { return getRope().getDims() / 2; }
 
 std::pair<int64_t, int64_t> AbsoluteAttr::getPairDims(int64_t pair) const {

@@ -14,13 +14,17 @@ namespace kvc::kv {
 
 Attribute InCacheAttr::fromRequest(MLIRContext *context,
                                    const PositionRequest &request) {
-  if (!request.rotated || request.positions != "cache")
+  if (request.positions != "cache")
     return {};
+  if (!request.rotated)
+    return InCacheAttr::get(context, RopeAttr());
   RopeAttr rope = RopeAttr::fromRequest(context, request);
   return rope ? InCacheAttr::get(context, rope) : Attribute();
 }
 
-unsigned InCacheAttr::getRotations() const { return 2; }
+unsigned InCacheAttr::getRotations() const { return getRope() ? 2 : 0; }
+
+unsigned InCacheAttr::getIndices() const { return 2; }
 
 unsigned InCacheAttr::rotationFor(bool sinks) const { return sinks ? 1 : 0; }
 
@@ -30,16 +34,24 @@ int64_t InCacheAttr::queryIndex(unsigned rotation, int64_t position,
 }
 
 SmallVector<double> InCacheAttr::getFrequencies() const {
-  return getRope().getFrequencies();
+  return getRope() ? getRope().getFrequencies() : SmallVector<double>();
 }
 
-int64_t InCacheAttr::getPairs() const { return getRope().getDims() / 2; }
+double InCacheAttr::getFactor() const {
+  return getRope() ? getRope().getFactor() : 1.0;
+}
+
+int64_t InCacheAttr::getPairs() const {
+  return getRope() ? getRope().getDims() / 2 : 0;
+}
 
 std::pair<int64_t, int64_t> InCacheAttr::getPairDims(int64_t pair) const {
   return getRope().getPairDims(pair);
 }
 
 PositionAttrInterface InCacheAttr::getKernelForm() const {
+  if (!getRope())
+    return llvm::cast<PositionAttrInterface>(*this);
   return llvm::cast<PositionAttrInterface>(
       get(getContext(), getRope().getKernelForm()));
 }

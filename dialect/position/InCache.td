@@ -11,7 +11,8 @@
 include "dialect/position/Rope.td"
 
 def KV_InCacheAttr : AttrDef<KV_Dialect, "InCache", [
-    DeclareAttrInterfaceMethods<KV_PositionAttrInterface>]> {
+    DeclareAttrInterfaceMethods<KV_PositionAttrInterface, [
+      "getFactor", "getIndices"]>]> {
   let mnemonic = "in_cache";
   let summary = "positions are indices into the cache";
   let description = [{
@@ -19,11 +20,13 @@ def KV_InCacheAttr : AttrDef<KV_Dialect, "InCache", [
     the cache. Keys need not be touched for it: inside the window distances do
     not change when tokens are evicted, so the query rotated at its position
     serves the window, and rotated at position - evicted it serves the sinks.
+    Without a rope nothing is rotated, and distances alone are those within the
+    cache.
 
     Example: `#kv.in_cache<<theta = 1.0e5 : f64, dims = 64, pairing = "half">>`
   }];
-  let parameters = (ins "RopeAttr":$rope);
-  let assemblyFormat = "`<` $rope `>`";
+  let parameters = (ins OptionalParameter<"RopeAttr">:$rope);
+  let assemblyFormat = "(`<` $rope^ `>`)?";
   let extraClassDeclaration = [{
     static ::mlir::Attribute fromRequest(::mlir::MLIRContext *context,
                                          const PositionRequest &request);

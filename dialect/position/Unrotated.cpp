@@ -13,7 +13,7 @@ namespace kvc::kv {
 
 Attribute UnrotatedAttr::fromRequest(MLIRContext *context,
                                      const PositionRequest &request) {
-  if (request.rotated)
+  if (request.rotated || request.positions != "absolute")
     return {};
   return UnrotatedAttr::get(context);
 }

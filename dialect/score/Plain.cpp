@@ -36,8 +36,8 @@ std::optional<double> PlainAttr::getQueryFactor() const {
   return getScale().getValueAsDouble();
 }
 
-Value PlainAttr::buildLogit(OpBuilder &builder, Location loc, Value dot, Value,
-                            Value) const {
+Value PlainAttr::buildLogit(OpBuilder &builder, Location loc, Value dot,
+                            ValueRange, Value) const {
   return arith::MulFOp::create(
       builder, loc, dot,
       splatFloat(builder, loc, getScale().getValueAsDouble(), dot.getType()));

@@ -13,8 +13,10 @@ namespace kvc::kv {
 
 ArrayAttr makeScore(MLIRContext *context, const ScoreRequest &request) {
   SmallVector<Attribute> points;
-  if (Attribute plain = PlainAttr::fromRequest(context, request))
-    points.push_back(plain);
+  for (auto *make : {&PlainAttr::fromRequest, &SoftcapAttr::fromRequest,
+                     &AlibiAttr::fromRequest, &LearnedSinksAttr::fromRequest})
+    if (Attribute point = make(context, request))
+      points.push_back(point);
   return ArrayAttr::get(context, points);
 }
 

@@ -529,3 +529,12 @@ func.func @f(%cache: !kv.cache, %k: tensor<?x8xf32>) {
   %1 = kv.append %cache, %k, %k : tensor<?x8xf32>, tensor<?x8xf32>
   return
 }
+
+// -----
+
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = [#kv.alibi<slopes = [1.0, 0.5]>]>
+kv.model @m io f32 {
+  // expected-error@below {{'kv.layer' op has 4 query heads, #kv.alibi<slopes = [1.000000e+00, 5.000000e-01]> has numbers for 2}}
+  kv.layer @l shape #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 6, io = f32> policy #policy step @step {
+  }
+}

@@ -402,3 +402,19 @@ func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i:
   %r = kv.accumulate %t with %p head %i run %i, %i, %i into %s : !kv.tile<3x64>, !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x13>
   return
 }
+
+// -----
+
+func.func @init_state_rank(%l: memref<1x9xf32>, %i: index) {
+  // expected-error@below {{'kv.init_state' op starts from a buffer of f32, one a head, not 'memref<1x9xf32>'}}
+  %0 = kv.init_state from %l[%i] : !kv.state<3x12> from memref<1x9xf32>
+  return
+}
+
+// -----
+
+func.func @init_state_type(%l: memref<9xi32>, %i: index) {
+  // expected-error@below {{'kv.init_state' op starts from a buffer of f32, one a head, not 'memref<9xi32>'}}
+  %0 = kv.init_state from %l[%i] : !kv.state<3x12> from memref<9xi32>
+  return
+}

@@ -52,6 +52,8 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %m = kv.mask %l but %lead, %n : !kv.tile<3x64>
   // CHECK: kv.init_state : <3x12>
   %0 = kv.init_state : !kv.state<3x12>
+  // CHECK: kv.init_state from %{{.*}}[%{{.*}}] : <3x12> from memref<?xf32>
+  %sunk = kv.init_state from %lse[%h] : !kv.state<3x12> from memref<?xf32>
   // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = kv.softmax_update %{{.*}}, %{{.*}} columns %{{.*}} : <3x64>, <3x12> -> <3x1>
   %weights, %alpha, %1 = kv.softmax_update %m, %0 columns %n : !kv.tile<3x64>, !kv.state<3x12> -> !kv.tile<3x1>
   // CHECK: %{{.*}}, %{{.*}} = kv.fold %{{.*}} from %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x64>, <#[[VALUES]]> -> <9x64>, <9x1>

@@ -1,6 +1,9 @@
 // RUN: kvc-opt %s --kv-lower-tiles --canonicalize --cse | FileCheck %s
 
 module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
+  // What a score point has for each head is one constant, wherever it is used.
+  // CHECK:       memref.global "private" constant @[[SLOPES:.*]] : memref<2x2xf32> = dense<{{.*}}5.000000e-01, 0.000000e+00], [2.500000e-01, 0.000000e+00]]>
+  // CHECK-NOT:   memref.global
   // Minus infinity before the lead and behind the count, up to where vectors and
   // words may reach: a multiple of 32 columns.
   // CHECK-LABEL: func.func @mask(
@@ -49,6 +52,42 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   func.func @init_state() -> !kv.state<2x16> {
     %state = kv.init_state : <2x16>
     return %state : !kv.state<2x16>
+  }
+
+  // A logit a head to start with: minus infinity is none. l is 1, 2^40 times as
+  // large as all weights.
+  // CHECK-LABEL: func.func @init_state_from(
+  // CHECK-SAME:    %[[LOGITS:[a-z0-9]+]]: memref<9xf32>, %[[HEAD:[a-z0-9]+]]: index)
+  // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
+  // CHECK-DAG:   %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
+  // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.09951163E+12 : f32
+  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %c0{{.*}} to %c2{{.*}} step
+  // CHECK:         %[[AT:.*]] = arith.addi %[[HEAD]], %[[ROW]]
+  // CHECK:         %[[LOGIT:.*]] = memref.load %[[LOGITS]][%[[AT]]]
+  // CHECK:         %[[SOME:.*]] = arith.cmpf ogt, %[[LOGIT]], %[[MINUS]]
+  // CHECK:         memref.store %[[LOGIT]], %[[STATE:.*]][%c0{{.*}}, %[[ROW]]]
+  // CHECK:         %[[SUM:.*]] = arith.select %[[SOME]], %[[ONE]], %[[NONE]]
+  // CHECK:         memref.store %[[SUM]], %[[STATE]][%c1{{.*}}, %[[ROW]]]
+  func.func @init_state_from(%logits: memref<9xf32>, %head: index) -> !kv.state<2x16> {
+    %state = kv.init_state from %logits[%head] : <2x16> from memref<9xf32>
+    return %state : !kv.state<2x16>
+  }
+
+  // The numbers of the row's head, once a row.
+  // CHECK-LABEL: func.func @logit_by_head(
+  // CHECK-SAME:    %{{.*}}: memref<2x80xf32>, %[[HEAD:[a-z0-9]+]]: index
+  // CHECK:       %[[TABLE:.*]] = memref.get_global @[[SLOPES]]
+  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] =
+  // CHECK:         %[[AT:.*]] = arith.addi %[[HEAD]], %[[ROW]]
+  // CHECK:         %[[SLOPE:.*]] = memref.load %[[TABLE]][%[[AT]], %c0{{.*}}]
+  // CHECK:         %[[SLOPES8:.*]] = vector.broadcast %[[SLOPE]]
+  // CHECK:         scf.for
+  // CHECK:           math.fma %[[SLOPES8]], %{{.*}}
+  // CHECK-NOT:     call
+  func.func @logit_by_head(%tile: !kv.tile<2x64>, %head: index, %n: index) -> !kv.tile<2x64> {
+    %r = kv.logit %tile by #kv.alibi<slopes = [0.5, 0.25]> head %head index %n run %n, %n, %n : !kv.tile<2x64>
+    %s = kv.logit %r by #kv.alibi<slopes = [0.5, 0.25]> head %head index %n run %n, %n, %n : !kv.tile<2x64>
+    return %s : !kv.tile<2x64>
   }
 
   // The maximum, alpha = exp(old - new), weights, the sum: without a call.

@@ -45,6 +45,8 @@ RESIDUAL = {"residual_type": "f32"}
 INT8 = "{bits: 8, per: token, group: 8}"
 INT4 = "{bits: 4, per: token, group: 8}"
 ROPE = {"rope": "{theta: 10000.0}"}
+# The model's keys about logits.
+SCORE = {"scale", "softcap", "alibi", "learned_sinks"}
 
 PAIRS = [
     # Precision: the bits of a code are in its encoding, and in the byte plan.
@@ -95,6 +97,17 @@ PAIRS = [
     # Position: no kernel feels frequencies.
     pair("position", "theta", {"rope": "{theta: 10000.0}"},
          {"rope": "{theta: 500000.0}"}, same=True),
+    pair("position", "scaling", ROPE,
+         {"rope": "{theta: 10000.0, scaling: {type: yarn, factor: 4, "
+                  "original_context: 64}}"}, same=True),
+    pair("position", "pairing", ROPE,
+         {"rope": "{theta: 10000.0, pairing: interleaved}"},
+         functions={"append", "attend"}, ops={"kv.rotate"}),
+    # What ALiBi counts from: the index among the sinks, where nothing is
+    # rotated.
+    pair("position", "distances in the cache", {"positions": "absolute"},
+         {"positions": "cache"}, model={"alibi": "true"}, cache={"sink": 4},
+         functions={"attend"}, ops=INDEX),
     pair("position", "rotated dimensions",
          {"rope": "{theta: 10000.0, dims: 8}"},
          {"rope": "{theta: 10000.0, dims: 16}"},
@@ -120,6 +133,14 @@ PAIRS = [
     # Score: a factor.
     pair("score", "scale", {"scale": 0.25}, {"scale": 0.125},
          functions={"attend"}, ops={"kv.scale"}),
+    # What happens to a run's dot products, and what the softmax starts with.
+    pair("score", "softcap", {}, {"softcap": 50.0}, functions={"attend"},
+         ops=INDEX | {"kv.logit"}),
+    pair("score", "softcap and ALiBi", {"softcap": 50.0}, {"alibi": "true"},
+         functions={"attend"}, ops={"kv.logit"}),
+    pair("score", "learned sinks", {}, {"learned_sinks": "true"},
+         functions={"attend"}, ops={"func.func", "kv.init_state", "arith.muli",
+                                    "arith.constant"}),
 ]
 
 
@@ -128,7 +149,7 @@ def spec(pair, side):
     model.update(pair["model"])
     cache.update(pair["cache"])
     for key, value in pair[side].items():
-        (model if key in ("rope", "scale") else cache)[key] = value
+        (model if key in SCORE | {"rope"} else cache)[key] = value
     lines = ["kvc: 1", "name: axis", "model:"]
     lines += [f"  {key}: {value}" for key, value in model.items()]
     lines += ["cache:"]

@@ -199,11 +199,19 @@ void position() {
   auto rope = [&](double theta, int64_t dims) {
     return RopeAttr::get(
         context, mlir::FloatAttr::get(mlir::Float64Type::get(context), theta),
-        dims, "half");
+        dims, "half", ScalingAttr());
   };
   auto absolute = AbsoluteAttr::get(context, rope(1e5, 64));
   auto cache = InCacheAttr::get(context, rope(1e5, 64));
   auto none = UnrotatedAttr::get(context);
+  // Without a rope distances alone are the cache's.
+  auto distances = InCacheAttr::get(context, RopeAttr());
+  CHECK_EQ(distances.getRotations(), 0u);
+  CHECK_EQ(distances.getPairs(), 0);
+  CHECK_EQ(distances.getIndices(), 2u);
+  CHECK_EQ(distances.queryIndex(distances.rotationFor(true), 1000, 300), 700);
+  CHECK_EQ(distances.queryIndex(distances.rotationFor(false), 1000, 300), 1000);
+  CHECK_EQ(none.getIndices(), 1u);
   CHECK_EQ(none.getRotations(), 0u);
   CHECK_EQ(none.getPairs(), 0);
   CHECK_EQ(absolute.getRotations(), 1u);
@@ -257,6 +265,22 @@ void depthAndScore() {
       context, mlir::FloatAttr::get(mlir::Float64Type::get(context), 0.125));
   CHECK_EQ(plain.logit(16, {7, 9}), 2.0);
   CHECK_EQ(*plain.getQueryFactor(), 0.125);
+  auto cap = SoftcapAttr::get(
+      context, mlir::FloatAttr::get(mlir::Float64Type::get(context), 2));
+  // 2 tanh(3/2) = 2 (e^3 - 1) / (e^3 + 1)
+  CHECK(std::fabs(cap.logit(3, {0, 9}) - 1.8102965072897328) < 1e-15);
+  CHECK(std::fabs(cap.logit(-1e9, {0, 9}) + 2) < 1e-15);
+  CHECK(!ScoreAttrInterface(cap).getQueryFactor());
+  auto alibi = AlibiAttr::get(
+      context, mlir::DenseF64ArrayAttr::get(context, {0.5, 0.1}));
+  CHECK_EQ(alibi.logit(3, {0, 9}), -1.5);
+  CHECK(std::fabs(alibi.logit(3, {1, 9}) - 2.1) < 1e-15);
+  CHECK_EQ(alibi.getHeadNumbers().size(), 2u);
+  CHECK_EQ(alibi.getHeadNumbers()[0][1], 0.0);
+  ScoreAttrInterface sinks = LearnedSinksAttr::get(context);
+  CHECK(sinks.startsWithLogit() &&
+        !ScoreAttrInterface(plain).startsWithLogit());
+  CHECK_EQ(sinks.logit(3, {0, 9}), 3.0);
 }
 
 } // namespace

@@ -79,6 +79,14 @@ struct Evaluator {
                      llvm::RoundingMode::NearestTiesToEven, &loses);
       return known[value] = FloatAttr::get(type, number);
     }
+    // So is a fused operation.
+    if (isa<math::FmaOp>(op)) {
+      auto of = [&](int i) { return cast<FloatAttr>(operands[i]).getValue(); };
+      llvm::APFloat number = of(0);
+      number.fusedMultiplyAdd(of(1), of(2),
+                              llvm::RoundingMode::NearestTiesToEven);
+      return known[value] = FloatAttr::get(value.getType(), number);
+    }
     SmallVector<OpFoldResult> results;
     if (!CHECK(succeeded(op->fold(operands, results)))) {
       op->dump();
@@ -123,12 +131,14 @@ void counts() {
           at.integer(time.buildFirstLive(at.builder, at.loc, at.index(seen))),
           time.firstLive(seen));
     }
-  auto rope = RopeAttr::get(
-      context, FloatAttr::get(Float64Type::get(context), 1e5), 8, "half");
+  auto rope =
+      RopeAttr::get(context, FloatAttr::get(Float64Type::get(context), 1e5), 8,
+                    "half", ScalingAttr());
   PositionAttrInterface positions[] = {AbsoluteAttr::get(context, rope),
-                                       InCacheAttr::get(context, rope)};
+                                       InCacheAttr::get(context, rope),
+                                       InCacheAttr::get(context, RopeAttr())};
   for (PositionAttrInterface position : positions)
-    for (unsigned rotation = 0; rotation < position.getRotations(); ++rotation)
+    for (unsigned rotation = 0; rotation < position.getIndices(); ++rotation)
       for (int64_t evicted : {0, 1, 300}) {
         Evaluator at;
         Value built = position.buildQueryIndex(
@@ -341,13 +351,81 @@ void floats() {
   }
 }
 
-void scores() {
-  ScoreAttrInterface plain =
-      PlainAttr::get(context, FloatAttr::get(Float64Type::get(context), 0.125));
+/// What the point builds of a dot product.
+float build(ScoreAttrInterface point, float dot, ScoreAt where) {
   Evaluator at;
-  Value built = plain.buildLogit(at.builder, at.loc, at.number(3), at.index(0),
-                                 at.word(9));
-  CHECK_EQ(at.real(built), static_cast<float>(plain.logit(3, {0, 9})));
+  SmallVector<Value> numbers;
+  const HeadNumbers heads = point.getHeadNumbers();
+  if (!heads.empty())
+    for (double number : heads[where.head])
+      numbers.push_back(at.number(static_cast<float>(number)));
+  return at.real(
+      point.buildLogit(at.builder, at.loc, at.number(dot), numbers,
+                       at.word(static_cast<uint32_t>(where.distance))));
+}
+
+FloatAttr f64(double value) {
+  return FloatAttr::get(Float64Type::get(context), value);
+}
+
+void scores() {
+  ScoreAttrInterface plain = PlainAttr::get(context, f64(0.125));
+  CHECK_EQ(build(plain, 3, {0, 9}), static_cast<float>(plain.logit(3, {0, 9})));
+  ScoreAttrInterface sinks = LearnedSinksAttr::get(context);
+  CHECK_EQ(build(sinks, 3, {0, 9}), 3.0f);
+}
+
+/// One rounding besides what five of the dot product lose by the slope, as
+/// Softcap.cpp says; exact where s is small beside the cap, never beyond it.
+void softcap() {
+  for (double cap : {1e-30, 0.03, 1.0, 50.0, 3e4, 1e30}) {
+    ScoreAttrInterface point = SoftcapAttr::get(context, f64(cap));
+    for (double x :
+         {0.0,   1e-30, 1e-6,  1e-3,  0.01, 0.1, 0.3,  0.5,  0.7,    0.9,
+          0.999, 1.0,   1.001, 1.2,   1.5,  2.0, 3.0,  5.0,  8.0,    9.5,
+          19.,   21.0,  44.0,  100.0, 1e3,  1e6, 1e20, 1e60, 0x1p126})
+      for (double sign : {1.0, -1.0}) {
+        const float dot =
+            static_cast<float>(sign * std::min(x * cap, 0x1.8p126));
+        const double want = point.logit(dot, {0, 0});
+        const double got = build(point, dot, {0, 0});
+        const double tanh = std::fabs(want / cap);
+        const double lost = 5 * std::fabs(dot) * tanh * tanh;
+        // A subnormal cap's own rounding is above u.
+        CHECK(std::fabs(got - want) <=
+              0x1p-24 * (lost + 1.2 * std::fabs(want)) + 0x1p-149);
+        CHECK(std::fabs(got) <= static_cast<float>(cap));
+        CHECK(dot == 0 || std::signbit(got) == std::signbit(dot));
+      }
+    CHECK_EQ(build(point, static_cast<float>(1e-4 * cap), {0, 0}),
+             static_cast<float>(1e-4 * cap));
+  }
+}
+
+/// One rounding of the result, however large slope and distance are.
+void alibi() {
+  const double slopes[] = {0.0, 0.5, 1.0 / 3, std::exp2(-1.6), 0.1, 1e4, 1e28};
+  ScoreAttrInterface point = AlibiAttr::get(
+      context, DenseF64ArrayAttr::get(context, llvm::ArrayRef(slopes)));
+  for (auto [head, slope] : llvm::enumerate(slopes))
+    for (int64_t distance :
+         {0, 1, 2, 127, 4095, 16777215, 16777217, 99999999, 100000001,
+          123456789, 2147483519, 2147483521, 2147483647})
+      for (double rest : {0.0, 1.0, -3.7, 0.001}) {
+        const double far = slope * static_cast<double>(distance);
+        // A dot product that nearly makes up for the distance, and one not.
+        for (double about : {far + rest, rest}) {
+          const float dot = static_cast<float>(about);
+          const ScoreAt at{static_cast<int64_t>(head), distance};
+          const long double want =
+              dot - static_cast<long double>(slope) * distance;
+          const double got = build(point, dot, at);
+          // Below: what two f32 lack of a slope.
+          CHECK(std::fabs(got - static_cast<double>(want)) <=
+                0x1.01p-24 * std::fabs(static_cast<double>(want)) +
+                    0x1p-44 * far);
+        }
+      }
 }
 
 } // namespace
@@ -360,5 +438,7 @@ int main() {
   codes();
   floats();
   scores();
+  softcap();
+  alibi();
   return kvc::test::checkResult();
 }

@@ -192,8 +192,8 @@ kvc_status info(kvc_info *out) {
 }
 
 kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
-  *out = {shapes[layer].heads, kvHeads, dim,    dim,
-          shapes[layer].owner, layer,   "plain"};
+  *out = {shapes[layer].heads, kvHeads, dim,     dim,
+          shapes[layer].owner, layer,   "plain", 0};
   return KVC_OK;
 }
 

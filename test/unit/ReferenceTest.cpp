@@ -71,13 +71,14 @@ struct Policy {
   std::string time = "#kv.all<sinks = 0, tokens = 100000>";
   std::string position = "#kv.unrotated", depth = "#kv.own";
   std::string scale = "1.0";
+  std::string more; ///< points of the score axis behind the scale
 
   std::string text() const {
     return "keys = " + keys + ", values = " + values +
            ", residual = #kv.float<f32>, key_sinks = #kv.float<f32>, "
            "value_sinks = #kv.float<f32>, time = " +
            time + ", position = " + position + ", depth = " + depth +
-           ", score = [#kv.plain<scale = " + scale + " : f64>]";
+           ", score = [#kv.plain<scale = " + scale + " : f64>" + more + "]";
   }
 };
 /// A model of one owner layer or more, written as the cache level has it.
@@ -87,12 +88,13 @@ struct Model {
   /// Adds a layer; its step does `inner`, or what is usual where that is "".
   void add(const Shape &shape, const Policy &policy, std::string inner = "");
 
-  std::unique_ptr<Reference> build(int64_t first = 0) {
+  std::unique_ptr<Reference> build(int64_t first = 0,
+                                   const LearnedSinks &sinks = {}) {
     module = parseSourceString<ModuleOp>("kv.model @m io f32 {\n" + text + "}",
                                          &context);
     if (!CHECK(bool(module)))
       exit(1);
-    auto reference = Reference::create(*module, first);
+    auto reference = Reference::create(*module, first, sinks);
     if (!CHECK(bool(reference)))
       exit(1);
     return std::move(*reference);
@@ -328,6 +330,15 @@ static void testMutatedBody() {
   const float x = 0.3f;
   Attended result = reference->decode(0, {x, x, x});
   CHECK(result.out[0] == 0 && std::isinf(result.lse[0]));
+  // With a learned sink the lse of nothing is the sink.
+  Model sunk;
+  policy.more = ", #kv.learned_sinks";
+  sunk.add(shape, policy,
+           "%o, %l = kv.attend %c, %q : QT -> OT, LT\n"
+           "%1 = kv.append %c, %k, %v : KT, VT\n"
+           "kv.yield %1, %o, %l : !kv.cache, OT, LT");
+  result = sunk.build(0, {{-2.5f}})->decode(0, {x, x, x});
+  CHECK(result.out[0] == 0 && result.lse[0] == -2.5);
   result = reference->decode(0, {x, x, x});
   CHECK(std::fabs(result.out[0] - double(x)) < 1e-15);
   CHECK(!reference->store(0).getTokens()[0].planes[0].coded);

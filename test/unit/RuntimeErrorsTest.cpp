@@ -208,12 +208,13 @@ void takesOptions() {
     struct {
       kvc_options options;
       int64_t later; // a member that this library does not know
-    } longer = {{size, first}, 0};
+    } longer = {{size, first, nullptr, nullptr, 0}, 0};
     kvc_status status = library().create(&longer.options, &cache);
     if (status == KVC_OK) {
       Token token(0);
       // Where first_position is not told it is 0.
-      CHECK_EQ(decode({cache, AllFloats, size < sizeof(kvc_options) ? 0 : first,
+      CHECK_EQ(decode({cache, AllFloats,
+                       size < offsetof(kvc_options, learned_sinks) ? 0 : first,
                        token.q.data(), token.k.data(), token.v.data(),
                        token.out.data(), nullptr, KVC_OK}),
                KVC_OK);
@@ -228,6 +229,8 @@ void takesOptions() {
   CHECK_EQ(create(sizeof(kvc_options), -1), KVC_INVALID_ARGUMENT);
   CHECK(!cache);
   CHECK_EQ(create(sizeof(kvc_options) + 8, 7), KVC_OK);
+  // As an embedder has it that knows the first member alone.
+  CHECK_EQ(create(offsetof(kvc_options, learned_sinks), 7), KVC_OK);
   CHECK_EQ(create(4, 7), KVC_OK);
   CHECK_EQ(create(0, 0), KVC_INVALID_ARGUMENT);
   CHECK_EQ(library().create(nullptr, nullptr), KVC_INVALID_ARGUMENT);
@@ -240,6 +243,10 @@ void refusesCpus() {
   kvc_cache *cache = nullptr;
   CHECK_EQ(library().create(nullptr, &cache), KVC_UNSUPPORTED_CPU);
   CHECK(!cache);
+  char text[256];
+  kvc_options options = {sizeof(kvc_options), 0, nullptr, text, sizeof(text)};
+  CHECK_EQ(library().create(&options, &cache), KVC_UNSUPPORTED_CPU);
+  CHECK_EQ(std::string(text), std::string(library().last_error(nullptr)));
   kvc_bytes plan;
   CHECK_EQ(library().plan(0, 1, &plan), KVC_UNSUPPORTED_CPU);
   CHECK_EQ(std::string(library().last_error(nullptr)),

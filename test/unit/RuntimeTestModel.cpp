@@ -132,7 +132,8 @@ template <int32_t Number> struct Kernel {
   }
 
   static void attend(const kvc_gen_view *view, int64_t seen, const void *q,
-                     const float *const *angles, void *out, float *lse) {
+                     const float *const *angles, void *out, float *lse,
+                     const float *) {
     for (int64_t head = 0; head < policy.heads; ++head) {
       float body[headDim], sink[headDim];
       const float *query = static_cast<const float *>(q) + head * headDim;
@@ -171,15 +172,25 @@ template <int32_t Number> struct Kernel {
     out[1] = policy.first(seen);
   }
 
-  static constexpr kvc_gen_kernel kernel = {
-      policy.heads, kvHeads,
-      headDim,      valueDim,
-      policy.limit, streamCount,
-      streams,      policy.rope < 0 ? 0 : policy.sink ? 2 : 1,
-      ranges,       indices,
-      plan,         append,
-      code,         attend,
-      read,         live};
+  static constexpr kvc_gen_kernel kernel = {policy.heads,
+                                            kvHeads,
+                                            headDim,
+                                            valueDim,
+                                            policy.limit,
+                                            streamCount,
+                                            streams,
+                                            policy.rope < 0 ? 0
+                                            : policy.sink   ? 2
+                                                            : 1,
+                                            ranges,
+                                            indices,
+                                            plan,
+                                            append,
+                                            code,
+                                            attend,
+                                            read,
+                                            live,
+                                            0};
 };
 
 constexpr kvc_gen_layer layers[LayerCount] = {

@@ -35,7 +35,7 @@ extern "C" {
 
 /* Goes up when the table or a struct below changes in a way that an embedder
  * can feel; members are only ever added at the end. */
-#define KVC_ABI_VERSION 1
+#define KVC_ABI_VERSION 2
 
 typedef enum kvc_status {
   KVC_OK = 0,
@@ -77,6 +77,7 @@ typedef struct kvc_layer_info {
   int32_t rollback;   /* steps that an attend can go back by, at least */
   int64_t limit;      /* most tokens of a sequence (context); -1: any */
   const char *policy; /* in words, as the dialect prints it */
+  int32_t learned_sinks; /* 1: create takes one logit a query head; else 0 */
 } kvc_layer_info;
 
 typedef struct kvc_info {
@@ -99,6 +100,13 @@ typedef void (*kvc_parallel_for)(void *user, int64_t count, kvc_body body,
 typedef struct kvc_options {
   uint32_t size;          /* sizeof(kvc_options) */
   int64_t first_position; /* >= 0, <= 2^40 */
+  /* [layers]: the learned sinks of each layer, [heads], finite and of at most
+   * 2^56 in magnitude; null for a layer that takes none (learned_sinks of
+   * layer_info). They are copied. NULL where no layer takes any. */
+  const float *const *learned_sinks;
+  /* Where the text of a failing create goes; "" after a success. NULL: nowhere. */
+  char *error;
+  size_t error_size;
   /* Attention runs on `threads` threads (the caller's is one of them; 0 or 1:
    * on it alone; at most 256), which wait for work until destroy; or on
    * parallel_for's. A call with several caches runs on the threads of the
@@ -143,6 +151,8 @@ typedef struct kvc_query {
   int64_t position;  /* of the first query, first_position included */
   int64_t tokens;    /* queries, >= 0 */
   int64_t from, to;  /* tokens at positions from <= t < to; from <= to */
+  int32_t with_sinks; /* 1: with the layer's learned sinks, which belong to one
+                       * of the parts that are merged; else 0 */
   const void *q;     /* [tokens, heads, head_dim], before rotation */
   float *out;        /* [tokens, heads, value_dim]; f32, whatever io is */
   float *lse;        /* [tokens, heads], or NULL */
@@ -174,8 +184,8 @@ typedef struct kvc_library_table {
   kvc_status (*layer_info)(int32_t layer, kvc_layer_info *out);
 
   /* A cache for one sequence. `options` may be NULL. Refused on a CPU that
-   * lacks what the library was built for. Where it fails, last_error(NULL)
-   * says why if that is the CPU; other reasons are in the status alone. */
+   * lacks what the library was built for. Where it fails, `error` of options
+   * gets the reason; last_error(NULL) has it too if that is the CPU. */
   kvc_status (*create)(const kvc_options *options, kvc_cache **out);
   void (*destroy)(kvc_cache *cache); /* NULL is allowed */
 

@@ -55,8 +55,18 @@
 
 // -----
 
-// expected-error@below {{pairing is "half", not "interleaved", which is not generated yet}}
-#a = #kv.rope<theta = 1.0, dims = 64, pairing = "interleaved">
+// expected-error@below {{pairing is "half" or "interleaved", not "quarter"}}
+#a = #kv.rope<theta = 1.0, dims = 64, pairing = "quarter">
+
+// -----
+
+// expected-error@below {{scaling "ntk" has the exponent dims / (dims - 2), so dims is not 2}}
+#a = #kv.rope<theta = 2.0, dims = 2, pairing = "half", scaling = <"ntk", {factor = 2.0 : f64}>>
+
+// -----
+
+// expected-error@below {{scaling "yarn" divides by the logarithm of theta, so theta is not 1}}
+#a = #kv.rope<theta = 1.0, dims = 4, pairing = "half", scaling = <"yarn", {attention_factor = 1.5 : f64, beta_fast = 32.0 : f64, beta_slow = 1.0 : f64, factor = 8.0 : f64, original_context = 4096.0 : f64, truncate = true}>>
 
 // -----
 
