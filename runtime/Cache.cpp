@@ -11,8 +11,6 @@
 
 #include "runtime/Cache.h"
 
-#include "runtime/Platform.h"
-
 namespace kvc::runtime {
 
 namespace {
@@ -34,10 +32,38 @@ int64_t firstPositionOf(const kvc_options *options) {
   return options->first_position;
 }
 
+/// Members of a later version must be zero: none is ignored.
+kvc_status checkKnown(const kvc_options *options) {
+  // More than any version will have is no size.
+  constexpr uint32_t most = 4096;
+  if (!options)
+    return KVC_OK;
+  if (options->size > most)
+    return KVC_INVALID_ARGUMENT;
+  const char *bytes = reinterpret_cast<const char *>(options);
+  for (uint32_t i = sizeof(kvc_options); i < options->size; ++i)
+    if (bytes[i])
+      return KVC_VERSION;
+  return KVC_OK;
+}
+
+/// The caller's memory, where `options` know of it and name it; false where
+/// they name half of it.
+bool takeAllocator(const kvc_options *options, Allocator &memory) {
+  if (!options || options->size < offsetof(kvc_options, allocator_user) +
+                                      sizeof(options->allocator_user))
+    return true;
+  if (!options->allocate != !options->release)
+    return false;
+  memory = {options->allocate, options->release, options->allocator_user};
+  return true;
+}
+
 /// The streams of an owner, without pages; false where memory is short.
-bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel) {
+bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel,
+               const Allocator &memory) {
   for (int64_t i = 0; i < kernel.streams; ++i) {
-    if (!layer.streams[i].open(kernel.stream[i]))
+    if (!layer.streams[i].open(kernel.stream[i], memory))
       return false;
     layer.view.tables[i] = layer.streams[i].pageTable();
   }
@@ -45,13 +71,14 @@ bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel) {
 }
 
 bool openCache(kvc_cache &cache) {
-  cache.layers = static_cast<LayerCache *>(allocateTable(
+  cache.layers = static_cast<LayerCache *>(cache.memory.table(
       static_cast<size_t>(kvc_generated.layers), sizeof(LayerCache)));
-  if (!cache.layers || !cache.angles.open(kvc_generated))
+  if (!cache.layers || !cache.angles.open(kvc_generated, cache.memory))
     return false;
   for (int64_t i = 0; i < kvc_generated.layers; ++i)
     if (!isReader(i) &&
-        !openLayer(cache.layers[i], *kvc_generated.layer[i].kernel))
+        !openLayer(cache.layers[i], *kvc_generated.layer[i].kernel,
+                   cache.memory))
       return false;
   return true;
 }
@@ -59,13 +86,17 @@ bool openCache(kvc_cache &cache) {
 } // namespace
 
 kvc_status createCache(const kvc_options *options, kvc_cache **out) {
+  if (kvc_status status = checkKnown(options))
+    return status;
   int64_t firstPosition = firstPositionOf(options);
-  if (firstPosition < 0)
+  Allocator memory = {};
+  if (firstPosition < 0 || !takeAllocator(options, memory))
     return KVC_INVALID_ARGUMENT;
   kvc_cache *cache =
-      static_cast<kvc_cache *>(allocateTable(1, sizeof(kvc_cache)));
+      static_cast<kvc_cache *>(memory.table(1, sizeof(kvc_cache)));
   if (!cache)
     return KVC_OUT_OF_MEMORY;
+  cache->memory = memory;
   cache->firstPosition = firstPosition;
   if (!openCache(*cache)) {
     destroyCache(cache);
@@ -83,8 +114,9 @@ void destroyCache(kvc_cache *cache) {
       for (Stream &stream : cache->layers[i].streams)
         stream.close();
   cache->angles.close();
-  release(cache->layers);
-  release(cache);
+  Allocator memory = cache->memory;
+  memory.give(cache->layers);
+  memory.give(cache);
 }
 
 Text beginError(kvc_cache &cache) {
