@@ -204,9 +204,19 @@ static void dropSharedEntry(llvm::Module &module) {
 
 /// From LLVM IR on; `finished` where it was linked and optimised before.
 LogicalResult Compile::generate(llvm::Module &module, bool finished) {
+  // Text may come from anywhere.
+  if (llvm::none_of(module, [](const llvm::Function &function) {
+        return !function.isDeclaration() &&
+               function.getName().ends_with("_library");
+      }))
+    return error() << "there is no kv.model in it, nor a library's entry "
+                      "point: a function <name>_library";
   std::string failed;
   if (!finished && !target->finish(module, failed))
     return error() << "internal: " << failed;
+  for (const llvm::GlobalValue &value : module.global_values())
+    if (value.isDeclaration() && value.getName().starts_with("kvc_"))
+      return error() << "it does not define " << value.getName();
   if (options.stop != Stage::IR && options.stop != Stage::Library)
     dropSharedEntry(module);
   if (options.stop == Stage::Archive || options.stop == Stage::Library)
@@ -229,6 +239,8 @@ LogicalResult Compile::generate(llvm::Module &module, bool finished) {
 
 LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
                             StringRef output) {
+  // A module that says nothing has loaded no dialect.
+  module.getContext()->loadDialect<kv::KVDialect>();
   Compile compile{*module.getContext(), options, output};
   if (options.stop == Stage::Header) {
     if (module.getOps<kv::ModelOp>().empty())

@@ -30,8 +30,13 @@ static int decode(const kvc_library_table *kvc, kvc_cache *cache) {
       project(q, CHAT_HEADS * CHAT_HEAD_DIM, position, layer);
       project(k, CHAT_KV_HEADS * CHAT_HEAD_DIM, position, layer);
       project(v, CHAT_KV_HEADS * CHAT_VALUE_DIM, position, layer);
-      kvc_step step = {.cache = cache, .layer = layer, .position = position,
-                       .q = q, .k = k, .v = v, .out = out};
+      kvc_step step = {.cache = cache,
+                       .layer = layer,
+                       .position = position,
+                       .q = q,
+                       .k = k,
+                       .v = v,
+                       .out = out};
       if (kvc->decode(&step, 1) != KVC_OK) {
         fprintf(stderr, "%s\n", kvc->last_error(cache));
         return 1;

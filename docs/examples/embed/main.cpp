@@ -59,8 +59,7 @@ int main() try {
   Sequence sequence(chat_library());
   std::vector<float> q(CHAT_HEADS * CHAT_HEAD_DIM, 0.5f),
       k(CHAT_KV_HEADS * CHAT_HEAD_DIM, 0.25f),
-      v(CHAT_KV_HEADS * CHAT_VALUE_DIM, 2.0f),
-      out(CHAT_HEADS * CHAT_VALUE_DIM);
+      v(CHAT_KV_HEADS * CHAT_VALUE_DIM, 2.0f), out(CHAT_HEADS * CHAT_VALUE_DIM);
   for (int64_t position = 0; position < 200; ++position)
     for (int layer = 0; layer < CHAT_LAYERS; ++layer)
       sequence.decode(layer, position, q.data(), k.data(), v.data(),
