@@ -16,6 +16,10 @@ using namespace llvm;
 namespace kvc::harness {
 
 Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
+  if (path.ends_with(".a") || path.ends_with(".o"))
+    return userError("'" + path +
+                     "' is to be linked into a program; compile the spec to "
+                     "a shared library, .so, to have it opened");
   // Without a slash dlopen would search the system's folders.
   std::string file = path.contains('/') ? path.str() : ("./" + path).str();
   LoadedLibrary library;

@@ -22,8 +22,8 @@ using namespace llvm;
 namespace kvc::harness {
 
 // Several times the header of a trace of 4096 layers. What is read of a header
-// takes up to 20 times its bytes.
-static constexpr uint64_t largestHeader = uint64_t{1} << 23;
+// takes up to 80 times its bytes.
+static constexpr uint64_t largestHeader = uint64_t{1} << 22;
 // More than any real tensor has: errors show shapes.
 static constexpr size_t mostDimensions = 32;
 
@@ -208,8 +208,9 @@ Error Header::readOffsets(StringRef name, const json::Object &entry,
 
 Error Header::checkOverlaps() const {
   std::vector<Range> sorted = ranges;
-  llvm::sort(sorted,
-             [](const Range &a, const Range &b) { return a.begin < b.begin; });
+  llvm::sort(sorted, [](const Range &a, const Range &b) {
+    return std::tie(a.begin, a.name) < std::tie(b.begin, b.name);
+  });
   for (size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i].begin < sorted[i - 1].end)
       return refuse("tensors '" + sorted[i - 1].name + "' and '" +
