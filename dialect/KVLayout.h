@@ -12,6 +12,9 @@
 
 namespace kvc::kv {
 
+/// Streams of a step at most: page tables of a view.
+inline constexpr int64_t maxStreams = 8;
+
 /// Offsets that follow from a stream's encoding and layout, in 32-bit words
 /// from the begin of a head's record. `#kv.layout` tells the order; this is
 /// the only code that turns it into numbers.

@@ -24,9 +24,10 @@ static FailureOr<PageLayout> layoutOf(Operation *op, Value page) {
 static TileType tileOf(Value value) { return cast<TileType>(value.getType()); }
 
 LogicalResult PageOp::verify() {
-  if (static_cast<int64_t>(getStream()) < 0)
-    return emitOpError("takes a stream's number, not ")
-           << static_cast<int64_t>(getStream());
+  const auto stream = static_cast<int64_t>(getStream());
+  if (stream < 0 || stream >= maxStreams)
+    return emitOpError("takes a stream's number, 0 to ")
+           << maxStreams - 1 << ", not " << stream;
   return layoutOf(*this, getPage());
 }
 

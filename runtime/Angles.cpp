@@ -28,8 +28,6 @@
 
 #include "runtime/Angles.h"
 
-#include "runtime/Platform.h"
-
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
 #endif
@@ -194,7 +192,8 @@ void fillAngles(const kvc_gen_rope &rope, int64_t index, float *out) {
   }
 }
 
-bool AngleTables::open(const kvc_gen_model &model) {
+bool AngleTables::open(const kvc_gen_model &model, const Allocator &itsMemory) {
+  memory = &itsMemory;
   if (!model.ropes)
     return true;
   ropes = model.rope;
@@ -207,19 +206,22 @@ bool AngleTables::open(const kvc_gen_model &model) {
     if (model.rope[i].pairs > pairs)
       pairs = model.rope[i].pairs;
   int64_t floats = (2 * pairs + 15) / 16 * 16; // whole 64-byte lines
-  entries = static_cast<Entry *>(allocateTable(count, sizeof(Entry)));
-  memory = allocatePage(count * floats * sizeof(float));
-  if (!entries || !memory)
+  entries = static_cast<Entry *>(memory->table(count, sizeof(Entry)));
+  tables = memory->page(count * floats * sizeof(float));
+  if (!entries || !tables)
     return false;
   for (int64_t i = 0; i < count; ++i)
-    entries[i].table = static_cast<float *>(memory) + i * floats;
+    entries[i].table = static_cast<float *>(tables) + i * floats;
   return true;
 }
 
 void AngleTables::close() {
-  release(memory);
-  release(entries);
+  if (memory) {
+    memory->give(tables);
+    memory->give(entries);
+  }
   memory = nullptr;
+  tables = nullptr;
   entries = nullptr;
   count = 0;
 }

@@ -13,6 +13,7 @@
 #ifndef KVC_RUNTIME_ANGLES_H
 #define KVC_RUNTIME_ANGLES_H
 
+#include "runtime/Allocator.h"
 #include "runtime/Generated.h"
 
 namespace kvc::runtime {
@@ -30,8 +31,9 @@ void fillAngles(const kvc_gen_rope &rope, int64_t index, float *out);
 /// token. All memory is taken when it is opened.
 class AngleTables {
 public:
-  /// False where memory is short. All zero before and after close().
-  bool open(const kvc_gen_model &model);
+  /// False where memory is short. All zero before and after close(). `memory`
+  /// outlives it.
+  bool open(const kvc_gen_model &model, const Allocator &memory);
   void close();
 
   /// The table of `rope` at `index`, made where it is not there. Valid until
@@ -50,7 +52,8 @@ private:
   Entry *entries;
   int64_t count;
   int64_t uses;
-  void *memory;
+  const Allocator *memory;
+  void *tables;
 };
 
 } // namespace kvc::runtime

@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Platform.h"
 #include "runtime/Request.h"
 
 namespace kvc::runtime {
@@ -205,13 +204,13 @@ kvc_status reserveWorkspace(kvc_cache &cache, int64_t floats) {
   if (floats <= cache.workspaceFloats)
     return KVC_OK;
   float *more = static_cast<float *>(
-      allocatePage(static_cast<size_t>(floats) * sizeof(float)));
+      cache.memory.page(static_cast<size_t>(floats) * sizeof(float)));
   if (!more) {
     beginError(cache) << "no memory for a workspace of " << 4 * floats
                       << " bytes";
     return KVC_OUT_OF_MEMORY;
   }
-  release(cache.workspace);
+  cache.memory.give(cache.workspace);
   cache.workspace = more;
   cache.workspaceFloats = floats;
   return KVC_OK;

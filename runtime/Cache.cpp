@@ -12,7 +12,6 @@
 #include "runtime/Cache.h"
 
 #include "runtime/Elements.h"
-#include "runtime/Platform.h"
 #include "runtime/Request.h"
 
 namespace kvc::runtime {
@@ -35,6 +34,28 @@ kvc_status readOptions(const kvc_options *given, kvc_options &options) {
   return KVC_OK;
 }
 
+/// Members of a later version must be zero: none is ignored.
+kvc_status checkKnown(const kvc_options *given, Text &error) {
+  // More than any version will have is no size.
+  constexpr uint32_t most = 4096;
+  if (!given)
+    return KVC_OK;
+  if (given->size > most) {
+    error << "size is " << static_cast<int64_t>(given->size)
+          << "; it is sizeof(kvc_options)";
+    return KVC_INVALID_ARGUMENT;
+  }
+  const char *bytes = reinterpret_cast<const char *>(given);
+  for (uint32_t i = sizeof(kvc_options); i < given->size; ++i)
+    if (bytes[i]) {
+      error << "byte " << static_cast<int64_t>(i)
+            << " of the options belongs to a member that this library does "
+               "not know";
+      return KVC_VERSION;
+    }
+  return KVC_OK;
+}
+
 /// What can be told of them without a cache.
 kvc_status checkOptions(const kvc_options &options, Text &error) {
   if (options.first_position < 0 ||
@@ -47,6 +68,8 @@ kvc_status checkOptions(const kvc_options &options, Text &error) {
   else if (options.threads > 0 && options.parallel_for)
     error << "threads is " << options.threads
           << ", and there is a parallel_for: one of them is wanted";
+  else if (!options.allocate != !options.release)
+    error << "allocate and release go together: one of them is null";
   else
     return KVC_OK;
   return KVC_INVALID_ARGUMENT;
@@ -91,17 +114,20 @@ kvc_status checkSinks(const float *const *sinks, Text &error) {
 }
 
 /// Keeps a copy; false where memory is short.
-bool keepSinks(LayerCache &layer, const float *sinks, int64_t heads) {
+bool keepSinks(LayerCache &layer, const float *sinks, int64_t heads,
+               const Allocator &memory) {
   layer.sinks = static_cast<float *>(
-      allocateTable(static_cast<size_t>(heads), sizeof(float)));
+      memory.table(static_cast<size_t>(heads), sizeof(float)));
   for (int64_t head = 0; layer.sinks && head < heads; ++head)
     layer.sinks[head] = sinks[head];
   return layer.sinks;
 }
 
-bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel) {
+/// The streams of an owner, without pages; false where memory is short.
+bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel,
+               const Allocator &memory) {
   for (int64_t i = 0; i < kernel.streams; ++i) {
-    if (!layer.streams[i].open(kernel.stream[i]))
+    if (!layer.streams[i].open(kernel.stream[i], memory))
       return false;
     layer.view.tables[i] = layer.streams[i].pageTable();
   }
@@ -109,18 +135,19 @@ bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel) {
 }
 
 bool openCache(kvc_cache &cache, const kvc_options &options) {
-  cache.layers = static_cast<LayerCache *>(allocateTable(
+  cache.layers = static_cast<LayerCache *>(cache.memory.table(
       static_cast<size_t>(kvc_generated.layers), sizeof(LayerCache)));
-  if (!cache.layers || !cache.angles.open(kvc_generated))
+  if (!cache.layers || !cache.angles.open(kvc_generated, cache.memory))
     return false;
   int64_t workspace = 0;
   for (int64_t i = 0; i < kvc_generated.layers; ++i) {
     const kvc_gen_layer &layer = kvc_generated.layer[i];
     const kvc_gen_kernel &kernel = *layer.kernel;
-    if (!isReader(i) && !openLayer(cache.layers[i], kernel))
+    if (!isReader(i) && !openLayer(cache.layers[i], kernel, cache.memory))
       return false;
     if (kernel.learned_sinks &&
-        !keepSinks(cache.layers[i], options.learned_sinks[i], kernel.heads))
+        !keepSinks(cache.layers[i], options.learned_sinks[i], kernel.heads,
+                   cache.memory))
       return false;
     int64_t floats = workspaceFor(layer, 1);
     workspace = floats > workspace ? floats : workspace;
@@ -130,7 +157,7 @@ bool openCache(kvc_cache &cache, const kvc_options &options) {
   cache.executor.parallelFor = options.parallel_for;
   cache.executor.user = options.parallel_for_user;
   if (options.threads > 1)
-    cache.executor.pool = openPool(options.threads);
+    cache.executor.pool = openPool(options.threads, cache.memory);
   return options.threads <= 1 || cache.executor.pool;
 }
 
@@ -144,17 +171,24 @@ kvc_status createCache(const kvc_options *given, kvc_cache **out) {
   Text error(heard ? options.error : unheard,
              heard ? static_cast<int64_t>(options.error_size) : 1);
   if (status == KVC_OK)
+    status = checkKnown(given, error);
+  if (status == KVC_OK)
     status = checkOptions(options, error);
   if (status == KVC_OK)
     status = checkSinks(options.learned_sinks, error);
   if (status != KVC_OK)
     return status;
+  Allocator memory = {options.allocate, options.release,
+                      options.allocator_user};
   kvc_cache *cache =
-      static_cast<kvc_cache *>(allocateTable(1, sizeof(kvc_cache)));
-  if (cache && openCache(*cache, options)) {
-    cache->firstPosition = options.first_position;
-    *out = cache;
-    return KVC_OK;
+      static_cast<kvc_cache *>(memory.table(1, sizeof(kvc_cache)));
+  if (cache) {
+    cache->memory = memory;
+    if (openCache(*cache, options)) {
+      cache->firstPosition = options.first_position;
+      *out = cache;
+      return KVC_OK;
+    }
   }
   destroyCache(cache);
   error << "no memory for a cache";
@@ -168,13 +202,14 @@ void destroyCache(kvc_cache *cache) {
     for (int64_t i = 0; i < kvc_generated.layers; ++i) {
       for (Stream &stream : cache->layers[i].streams)
         stream.close();
-      release(cache->layers[i].sinks);
+      cache->memory.give(cache->layers[i].sinks);
     }
   cache->angles.close();
-  closePool(cache->executor.pool);
-  release(cache->workspace);
-  release(cache->layers);
-  release(cache);
+  Allocator memory = cache->memory;
+  closePool(cache->executor.pool, memory);
+  memory.give(cache->workspace);
+  memory.give(cache->layers);
+  memory.give(cache);
 }
 
 Text beginError(kvc_cache &cache) {

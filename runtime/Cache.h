@@ -15,6 +15,7 @@
 #define KVC_RUNTIME_CACHE_H
 
 #include "kvc/kvc.h"
+#include "runtime/Allocator.h"
 #include "runtime/Angles.h"
 #include "runtime/Generated.h"
 #include "runtime/Pages.h"
@@ -37,6 +38,7 @@ struct LayerCache {
 } // namespace kvc::runtime
 
 struct kvc_cache {
+  kvc::runtime::Allocator memory; ///< of all below, and of itself
   int64_t firstPosition;
   kvc::runtime::LayerCache *layers; ///< [kvc_generated.layers]
   kvc::runtime::AngleTables angles;

@@ -12,14 +12,13 @@
 
 #include "runtime/Pages.h"
 
-#include "runtime/Platform.h"
-
 namespace kvc::runtime {
 
-bool Stream::open(const kvc_gen_stream &itsShape) {
+bool Stream::open(const kvc_gen_stream &itsShape, const Allocator &itsMemory) {
   shape = &itsShape;
+  memory = &itsMemory;
   table = static_cast<void **>(
-      allocateTable(static_cast<size_t>(shape->table_pages), sizeof(void *)));
+      memory->table(static_cast<size_t>(shape->table_pages), sizeof(void *)));
   return table != nullptr;
 }
 
@@ -29,8 +28,8 @@ void Stream::close() {
   for (; begin < end; ++begin)
     givePage(begin);
   while (freePages)
-    release(takePage());
-  release(table);
+    memory->give(takePage());
+  memory->give(table);
   *this = {};
 }
 
@@ -50,7 +49,7 @@ bool Stream::addPage() {
   // A page lies in the list by a pointer, whatever its size.
   int64_t least = sizeof(void *);
   void *page =
-      allocatePage(shape->page_bytes < least ? least : shape->page_bytes);
+      memory->page(shape->page_bytes < least ? least : shape->page_bytes);
   if (!page)
     return false;
   *static_cast<void **>(page) = freePages;
@@ -68,7 +67,7 @@ bool Stream::reserve(int64_t count) {
 
 void Stream::giveBack(int64_t count) {
   for (; pages > count; --pages)
-    release(takePage());
+    memory->give(takePage());
 }
 
 void *Stream::takePage() {

@@ -16,6 +16,7 @@
 #define KVC_RUNTIME_PAGES_H
 
 #include "kvc/kvc.h"
+#include "runtime/Allocator.h"
 #include "runtime/Generated.h"
 
 namespace kvc::runtime {
@@ -30,8 +31,8 @@ struct TokenRange {
 class Stream {
 public:
   /// The page table of a stream of this shape, without pages; false where
-  /// memory is short. All zero before and after close().
-  bool open(const kvc_gen_stream &shape);
+  /// memory is short. All zero before and after close(). `memory` outlives it.
+  bool open(const kvc_gen_stream &shape, const Allocator &memory);
   void close();
 
   /// The page table that kernels are given; [shape.table_pages], null where
@@ -65,6 +66,7 @@ private:
   void givePage(int64_t page);
 
   const kvc_gen_stream *shape;
+  const Allocator *memory;
   void **table;
   void *freePages;    ///< linked through their first words
   int64_t begin, end; ///< pages held, counted from the origin's

@@ -43,8 +43,8 @@ int64_t load(const int64_t &value) {
 
 class Pool {
 public:
-  bool open(int64_t threads);
-  void close();
+  bool open(int64_t threads, const Allocator &memory);
+  void close(const Allocator &memory);
   void run(int64_t count, kvc_body body, void *context);
 
 private:
@@ -143,7 +143,7 @@ void Pool::run(int64_t itsCount, kvc_body itsBody, void *itsContext) {
   }
 }
 
-bool Pool::open(int64_t itsThreads) {
+bool Pool::open(int64_t itsThreads, const Allocator &memory) {
   gate = gateClosed;
   if (!mutex.open())
     return false;
@@ -152,17 +152,17 @@ bool Pool::open(int64_t itsThreads) {
     return false;
   }
   threads = static_cast<Thread *>(
-      allocateTable(static_cast<size_t>(itsThreads), sizeof(Thread)));
+      memory.table(static_cast<size_t>(itsThreads), sizeof(Thread)));
   if (threads)
     while (workers < itsThreads - 1 && threads[workers].start(work, this))
       ++workers;
   if (threads && workers == itsThreads - 1)
     return true;
-  close();
+  close(memory);
   return false;
 }
 
-void Pool::close() {
+void Pool::close(const Allocator &memory) {
   mutex.lock();
   __atomic_store_n(&ends, true, __ATOMIC_RELEASE);
   __atomic_fetch_add(&jobs, 1, __ATOMIC_SEQ_CST);
@@ -172,22 +172,22 @@ void Pool::close() {
     threads[i].join();
   awake.close();
   mutex.close();
-  release(threads);
+  memory.give(threads);
 }
 
-Pool *openPool(int64_t threads) {
-  Pool *pool = static_cast<Pool *>(allocateTable(1, sizeof(Pool)));
-  if (pool && pool->open(threads))
+Pool *openPool(int64_t threads, const Allocator &memory) {
+  Pool *pool = static_cast<Pool *>(memory.table(1, sizeof(Pool)));
+  if (pool && pool->open(threads, memory))
     return pool;
-  release(pool);
+  memory.give(pool);
   return nullptr;
 }
 
-void closePool(Pool *pool) {
+void closePool(Pool *pool, const Allocator &memory) {
   if (!pool)
     return;
-  pool->close();
-  release(pool);
+  pool->close(memory);
+  memory.give(pool);
 }
 
 void Executor::run(int64_t count, kvc_body body, void *context) const {

@@ -14,6 +14,7 @@
 #define KVC_RUNTIME_THREADS_H
 
 #include "kvc/kvc.h"
+#include "runtime/Allocator.h"
 
 namespace kvc::runtime {
 
@@ -32,8 +33,9 @@ struct Executor {
 
 /// A pool in which `threads` - 1 wait beside the caller's; null where there
 /// is no memory or no thread to be had.
-Pool *openPool(int64_t threads);
-void closePool(Pool *pool); ///< null is allowed
+Pool *openPool(int64_t threads, const Allocator &memory);
+/// Null is allowed.
+void closePool(Pool *pool, const Allocator &memory);
 
 } // namespace kvc::runtime
 

@@ -4,6 +4,7 @@ Run by `ninja check-kvc`; by hand `lit-22 -v build/test --filter dialect`.
 """
 import os
 import platform
+import shutil
 import sys
 
 import lit.formats
@@ -44,6 +45,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%cc", config.kvc_cc),
     ("%cxx", config.kvc_cxx),
+    ("%cmake", config.kvc_cmake),
 ]
 
 
@@ -71,6 +73,10 @@ if machine in ("x86_64", "amd64"):
 elif machine in ("aarch64", "arm64"):
     config.available_features.add("aarch64")
 config.available_features.add(platform.system().lower())
+if shutil.which("pkg-config"):
+    config.available_features.add("pkg-config")
+if shutil.which("cc") and shutil.which("c++"):
+    config.available_features.add("system-cc")
 if config.kvc_sanitize:
     config.available_features.add("sanitize")
     for name in config.kvc_sanitize.split(","):

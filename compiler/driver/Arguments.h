@@ -26,6 +26,10 @@ struct Flag {
   llvm::StringRef name;  ///< with its dashes
   llvm::StringRef value; ///< what help calls the value; "": a switch
   llvm::StringRef help;
+  /// What holds without it, or "required"; "": a switch, which is off.
+  llvm::StringRef otherwise = "";
+  /// All that the value may be, where they can be named.
+  std::vector<std::string> (*choices)() = nullptr;
 };
 
 class Arguments;
@@ -37,6 +41,8 @@ struct Command {
   llvm::StringRef details;  ///< more lines for its own help
   llvm::ArrayRef<Flag> flags;
   ExitCode (*run)(const Arguments &arguments);
+  /// All that an operand may be; where there are none, operands are files.
+  llvm::ArrayRef<llvm::StringRef> words = {};
 };
 
 /// A command line, taken apart. Values are copies: lld forgets the options of

@@ -17,6 +17,17 @@ extern const Command checkCommand;
 extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
+extern const Command schemaCommand;
+extern const Command completionsCommand;
+
+/// In the order in which help names them.
+llvm::ArrayRef<const Command *> allCommands();
+
+/// Every command takes these, and prints its help.
+inline constexpr llvm::StringLiteral helpFlags[] = {"--help", "-h"};
+
+/// The values of --target.
+std::vector<std::string> targetNames();
 
 /// The whole tool: `words` are the arguments behind the program's name.
 ExitCode runTool(llvm::ArrayRef<const char *> words);

@@ -8,6 +8,7 @@
 #include "compiler/driver/Commands.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Model.h"
+#include "compiler/target/Target.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -20,7 +21,8 @@ namespace kvc::driver {
 
 /// Whether the stage's output is text that can go to a terminal.
 static bool isText(Stage stage) {
-  return stage != Stage::Object && stage != Stage::Library;
+  return stage != Stage::Object && stage != Stage::Archive &&
+         stage != Stage::Library;
 }
 
 /// The suffix that files of a stage have.
@@ -32,6 +34,8 @@ static StringRef suffixOf(Stage stage) {
     return ".s";
   case Stage::Object:
     return ".o";
+  case Stage::Archive:
+    return ".a";
   case Stage::Library:
     return ".so";
   case Stage::Header:
@@ -44,12 +48,12 @@ static StringRef suffixOf(Stage stage) {
 /// What the suffix of the output asks for.
 static Expected<Stage> stageOfSuffix(StringRef output) {
   StringRef suffix = sys::path::extension(output);
-  StringRef works = "; generated now: .so, .o, .h, .s, .ll, .mlir";
-  if (suffix == ".dylib" || suffix == ".a" || suffix == ".spv" ||
-      suffix == ".metal")
+  StringRef works = "; generated now: .so, .a, .o, .h, .s, .ll, .mlir";
+  if (suffix == ".dylib" || suffix == ".spv" || suffix == ".metal")
     return userError("'" + suffix + "' is not generated yet" + works);
   auto stage = StringSwitch<std::optional<Stage>>(suffix)
                    .Case(".so", Stage::Library)
+                   .Case(".a", Stage::Archive)
                    .Case(".o", Stage::Object)
                    .Case(".h", Stage::Header)
                    .Case(".s", Stage::Asm)
@@ -64,6 +68,15 @@ static Expected<Stage> stageOfSuffix(StringRef output) {
                    works + "; or say it with --emit");
 }
 
+static std::vector<std::string> stageNames() {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Stage::Header); ++i)
+    names.push_back(stageName(static_cast<Stage>(i)).str());
+  return names;
+}
+
+std::vector<std::string> targetNames() { return Target::names(); }
+
 static Expected<Stage> chooseStage(const Arguments &arguments,
                                    StringRef output) {
   if (!arguments.has("--emit")) {
@@ -73,12 +86,9 @@ static Expected<Stage> chooseStage(const Arguments &arguments,
   }
   const std::string name = arguments.get("--emit");
   auto stage = parseStage(name);
-  if (!stage) {
-    std::string names;
-    for (int i = 0; i <= static_cast<int>(Stage::Header); ++i)
-      names += (i ? ", " : "") + stageName(static_cast<Stage>(i)).str();
-    return userError("'--emit' is one of " + names + ", not '" + name + "'");
-  }
+  if (!stage)
+    return userError("'--emit' is one of " + join(stageNames(), ", ") +
+                     ", not '" + name + "'");
   if (output == "-" && !isText(*stage))
     return userError("'--emit " + name + "' needs -o FILE" + suffixOf(*stage));
   StringRef suffix = sys::path::extension(output);
@@ -156,14 +166,16 @@ static ExitCode runCheck(const Arguments &arguments) {
 
 static const Flag compileFlags[] = {
     {"-o", "FILE",
-     "where to; its suffix says what: .so .o .h .s .ll .mlir; - is\n"
-     "standard output, for text. With a library goes its header"},
+     "where to; its suffix says what: .so .a .o .h .s .ll .mlir; - is\n"
+     "standard output, for text. With a library (.so, .a) goes its header",
+     "-"},
     {"--emit", "STAGE",
-     "stop at kv, steps, tiles, loops, llvm, ir, asm, object, library or "
-     "header"},
-    {"--target", "NAME",
-     "x86-64-v3 (the default), or another that is built in"},
-    {"--gpu", "NAME", "none (the default); others are not generated yet"},
+     "stop at kv, steps, tiles, loops, llvm, ir, asm, object, archive,\n"
+     "library or header",
+     "what the suffix of FILE says; .mlir: tiles", stageNames},
+    {"--target", "NAME", "what it is to run on", "x86-64-v3", targetNames},
+    {"--gpu", "NAME", "only none; others are not generated yet", "none",
+     [] { return std::vector<std::string>{"none"}; }},
 };
 
 const Command compileCommand = {

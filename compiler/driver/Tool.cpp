@@ -15,17 +15,16 @@ using kvc::harness::userError;
 
 namespace kvc::driver {
 
-static ArrayRef<const Command *> allCommands() {
-  static const Command *const commands[] = {&compileCommand, &checkCommand,
-                                            &runCommand, &verifyCommand,
-                                            &fuzzCommand};
+ArrayRef<const Command *> allCommands() {
+  static const Command *const commands[] = {
+      &compileCommand, &checkCommand,  &runCommand,        &verifyCommand,
+      &fuzzCommand,    &schemaCommand, &completionsCommand};
   return commands;
 }
 
 /// Named in the tool's description and not there yet.
 static bool comesLater(StringRef name) {
-  static const StringRef later[] = {"report", "eval", "bench", "import",
-                                    "schema"};
+  static const StringRef later[] = {"report", "eval", "bench", "import"};
   return is_contained(later, name);
 }
 
@@ -34,7 +33,7 @@ static void printHelp(raw_ostream &os) {
         "usage: kvc COMMAND ... (kvc COMMAND --help says more)\n\n";
   for (const Command *command : allCommands()) {
     os << "  " << command->name;
-    os.indent(static_cast<unsigned>(10 - command->name.size()))
+    os.indent(static_cast<unsigned>(13 - command->name.size()))
         << command->summary << "\n";
   }
   os << "\nS is a spec (.yaml) or IR (.mlir), LIB a library that kvc "
@@ -47,26 +46,33 @@ static void printHelp(const Command &command, raw_ostream &os) {
      << command.details;
   if (!command.details.empty())
     os << "\n";
+  SmallVector<Flag> flags(command.flags);
+  flags.push_back({"--help, -h", "", "print this"});
   SmallVector<std::string> heads;
   size_t width = 0;
-  for (const Flag &flag : command.flags) {
+  for (const Flag &flag : flags) {
     heads.push_back(
         (flag.name + (flag.value.empty() ? "" : " ") + flag.value).str());
     width = std::max(width, heads.back().size());
   }
-  for (auto [flag, head] : zip(command.flags, heads)) {
+  for (auto [flag, head] : zip(flags, heads)) {
     os << "  " << head;
     os.indent(static_cast<unsigned>(width - head.size() + 2));
     // Further lines of a help begin below the first.
     SmallVector<StringRef> lines;
     flag.help.split(lines, '\n');
+    std::string otherwise = flag.otherwise == "required"
+                                ? "required"
+                                : ("default: " + flag.otherwise).str();
+    if (!flag.value.empty())
+      lines.push_back(otherwise);
     os << lines.front() << "\n";
     for (StringRef line : ArrayRef(lines).drop_front())
       os.indent(static_cast<unsigned>(width + 4)) << line << "\n";
   }
 }
 
-static bool isHelp(StringRef word) { return word == "--help" || word == "-h"; }
+static bool isHelp(StringRef word) { return is_contained(helpFlags, word); }
 
 ExitCode runTool(ArrayRef<const char *> words) {
   if (words.empty()) {

@@ -57,16 +57,19 @@ static const Flag runFlags[] = {
     {"--trace", "FILE",
      "safetensors (F32, F16, BF16): layers.{i}.q|k|v, each\n"
      "[tokens, heads, dim], before rotation; a reader needs q alone;\n"
-     "layers.{i}.sinks, [heads], where a layer has learned sinks"},
-    {"-o", "FILE", "layers.{i}.out and layers.{i}.lse, F32"},
+     "layers.{i}.sinks, [heads], where a layer has learned sinks",
+     "required"},
+    {"-o", "FILE", "layers.{i}.out and layers.{i}.lse, F32", "required"},
     {"--dump-cache", "FILE",
      "what is stored at the end: layers.{i}.keys|values, F32\n"
-     "[kv_heads, stored, dim], and layers.{i}.positions, I64"},
-    {"--stats", "FILE", "tokens and bytes of each layer, as JSON"},
-    {"--first", "N", "position of the first token (0)"},
-    {"--prefill", "N", "take the first N tokens by prefill (0)"},
-    {"--chunk", "C",
-     "so many tokens a prefill (as many as the spec allows)"},
+     "[kv_heads, stored, dim], and layers.{i}.positions, I64",
+     "not written"},
+    {"--stats", "FILE", "tokens and bytes of each layer, as JSON",
+     "not written"},
+    {"--first", "N", "position of the first token", "0"},
+    {"--prefill", "N", "take the first N tokens by prefill", "0"},
+    {"--chunk", "C", "so many tokens a prefill",
+     "as many as the spec allows"},
 };
 
 const Command runCommand = {"run",
@@ -110,9 +113,11 @@ static ExitCode runVerify(const Arguments &arguments) {
 }
 
 static const Flag verifyFlags[] = {
-    {"--trace", "FILE", "also on this recorded input, as kvc run takes it"},
-    {"--spec", "S", "hold it against this spec or IR, not its own"},
-    {"--target", "NAME", "what a spec is compiled for (x86-64-v3)"},
+    {"--trace", "FILE", "also on this recorded input, as kvc run takes it",
+     "made input alone"},
+    {"--spec", "S", "hold it against this spec or IR", "its own"},
+    {"--target", "NAME", "what a spec is compiled for", "x86-64-v3",
+     targetNames},
     {"--summary", "",
      "of each S a line: its policy, tokens, the largest error, bytes\n"
      "against f16, time a token; on the trace alone"},
@@ -156,11 +161,11 @@ static ExitCode runFuzz(const Arguments &arguments) {
 }
 
 static const Flag fuzzFlags[] = {
-    {"--seed", "S", "the same seed makes the same cases (1)"},
-    {"--count", "N", "how many (100)"},
-    {"--skip", "K", "begin with case K (0)"},
+    {"--seed", "S", "the same seed makes the same cases", "1"},
+    {"--count", "N", "how many", "100"},
+    {"--skip", "K", "begin with case K", "0"},
     {"--show", "", "print each case's spec"},
-    {"--target", "NAME", "what is compiled for (x86-64-v3)"},
+    {"--target", "NAME", "what is compiled for", "x86-64-v3", targetNames},
 };
 
 const Command fuzzCommand = {

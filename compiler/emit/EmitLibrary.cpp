@@ -14,6 +14,8 @@
 
 using namespace mlir;
 
+static_assert(kvc::kv::maxStreams == KVC_MAX_STREAMS);
+
 namespace kvc {
 #define GEN_PASS_DEF_EMITLIBRARY
 #include "compiler/emit/Passes.h.inc"
@@ -256,6 +258,27 @@ static int64_t ioOf(kv::ModelOp model) {
   return model.getIo().isBF16() ? KVC_BF16 : KVC_F32;
 }
 
+/// Whether the module has the functions that the runtime calls of every kernel:
+/// what it lacks would be a null pointer there.
+static LogicalResult checkFunctions(kv::StepOp step) {
+  auto module = step->getParentOfType<ModuleOp>();
+  SmallVector<StringRef> needed{"ranges", "indices", "plan", "live", "attend"};
+  if (step.getPolicy().getDepth().stores())
+    needed.append({"append", "read_keys", "read_values"});
+  if (llvm::any_of(
+          step.getStreamList(),
+          [](kv::StreamAttr stream) { return stream.getKind() == "code"; }) &&
+      step.getPolicy().getDepth().stores())
+    needed.push_back("code");
+  for (StringRef suffix : needed) {
+    const std::string name = (step.getSymName() + "_" + suffix).str();
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    if (!function || function.isExternal())
+      return step.emitOpError("lacks its function @") << name;
+  }
+  return success();
+}
+
 LogicalResult LibraryWriter::run() {
   llvm::StringMap<std::pair<int64_t, std::string>> steps;
   for (kv::StepOp step : module.getOps<kv::StepOp>()) {
@@ -264,6 +287,8 @@ LogicalResult LibraryWriter::run() {
     if (step.getStreamList().size() > KVC_MAX_STREAMS)
       return step.emitOpError("has more than ")
              << KVC_MAX_STREAMS << " streams";
+    if (failed(checkFunctions(step)))
+      return failure();
     const int64_t number = static_cast<int64_t>(steps.size());
     steps[step.getSymName()] = {number, stepRecord(step)};
   }

@@ -95,7 +95,7 @@ kvc_status append(const LoadedLibrary &library, const LibraryCache &cache,
 
 kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
                   int64_t layer, const Tokens &tokens, int64_t from, int64_t to,
-                  Output &output) {
+                  bool withSinks, Output &output) {
   const LayerShape &shape = library.layers()[layer];
   const std::vector<uint8_t> q = narrow(library.io(), tokens.q);
   Output got;
@@ -108,6 +108,7 @@ kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
   query.tokens = tokens.count;
   query.from = from;
   query.to = to;
+  query.with_sinks = withSinks;
   query.q = orNull(q);
   query.out = got.out.data();
   query.lse = got.lse.data();

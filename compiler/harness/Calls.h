@@ -54,10 +54,11 @@ kvc_status prefill(const LoadedLibrary &library, const LibraryCache &cache,
                    int64_t layer, const Tokens &tokens, Output &output);
 kvc_status append(const LoadedLibrary &library, const LibraryCache &cache,
                   int64_t layer, const Tokens &tokens);
-/// Over the tokens at positions from <= t < to; out is f32.
+/// Over the tokens at positions from <= t < to, with the layer's learned sinks
+/// or without; out is f32.
 kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
                   int64_t layer, const Tokens &tokens, int64_t from, int64_t to,
-                  Output &output);
+                  bool withSinks, Output &output);
 kvc_status merge(const LoadedLibrary &library, int64_t layer, int64_t tokens,
                  llvm::ArrayRef<Output> parts, Output &output);
 

@@ -62,11 +62,12 @@ bool Comparison::chunk(int64_t layer, ArrayRef<TokenInput> inputs,
 }
 
 bool Comparison::comparePart(int64_t layer, const Tokens &query, int64_t from,
-                             int64_t to, Output &got) {
+                             int64_t to, bool withSinks, Output &got) {
   const reference::Store &store = expected->store(layer);
   const int64_t first = store.firstPosition();
   const kvc_status status =
-      attend(library, actual, layer, query, first + from, first + to, got);
+      attend(library, actual, layer, query, first + from, first + to, withSinks,
+             got);
   const int64_t newest = first + store.seen() - 1;
   if (status == KVC_GONE &&
       query.position < newest - expected->policy(layer).getRollback()) {
@@ -81,7 +82,10 @@ bool Comparison::comparePart(int64_t layer, const Tokens &query, int64_t from,
                                  actual.lastError()));
   const reference::Attended want =
       reference::attend(store, expected->policy(layer), expected->shape(layer),
-                        query.position, query.q, from, to);
+                        query.position, query.q,
+                        withSinks ? expected->sinks(layer)
+                                  : ArrayRef<float>(),
+                        from, to);
   return compareRows(layer, query.position, got, want, Element::F32);
 }
 
@@ -93,7 +97,9 @@ bool Comparison::query(int64_t layer, int64_t position, const TokenInput &input,
   SmallVector<int64_t> ends(cuts);
   ends.push_back(INT64_C(1) << 41);
   for (int64_t to : ends) {
-    if (!comparePart(layer, query, from, to, parts.emplace_back()))
+    // Learned sinks belong to one of the parts.
+    const bool withSinks = parts.empty() && !expected->sinks(layer).empty();
+    if (!comparePart(layer, query, from, to, withSinks, parts.emplace_back()))
       return false;
     if (parts.back().lse.empty())
       return true; // gone
@@ -105,7 +111,8 @@ bool Comparison::query(int64_t layer, int64_t position, const TokenInput &input,
                   Twine("merge fails: ") + library->status_name(status));
   const reference::Attended want =
       reference::attend(expected->store(layer), expected->policy(layer),
-                        expected->shape(layer), position, input.q);
+                        expected->shape(layer), position, input.q,
+                        expected->sinks(layer));
   return compareRows(layer, position, got, want, library.io());
 }
 

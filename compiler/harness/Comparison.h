@@ -79,7 +79,7 @@ private:
                   const Output &got, const reference::Attended &want,
                   Element type, int64_t row);
   bool comparePart(int64_t layer, const Tokens &query, int64_t from, int64_t to,
-                   Output &got);
+                   bool withSinks, Output &got);
   bool compareStats(int64_t layer);
   bool compareHeld(int64_t layer, const kvc_stats &got);
   bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,

@@ -23,6 +23,10 @@ void LibraryCache::Destroy::operator()(kvc_cache *cache) const {
 }
 
 Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
+  if (path.ends_with(".a") || path.ends_with(".o"))
+    return userError("'" + path +
+                     "' is to be linked into a program; compile the spec to "
+                     "a shared library, .so, to have it opened");
   // Without a slash dlopen would search the system's folders.
   std::string file = path.contains('/') ? path.str() : ("./" + path).str();
   LoadedLibrary library;

@@ -8,9 +8,12 @@
 #include "compiler/harness/Safetensors.h"
 
 #include "compiler/harness/Files.h"
+#include "compiler/spec/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,8 +21,16 @@ using namespace llvm;
 
 namespace kvc::harness {
 
-// More than any real file has; the format's own readers have the same limit.
-static constexpr uint64_t largestHeader = 100'000'000;
+// Several times the header of a trace of 4096 layers. What is read of a header
+// takes up to 80 times its bytes.
+static constexpr uint64_t largestHeader = uint64_t{1} << 22;
+// More than any real tensor has: errors show shapes.
+static constexpr size_t mostDimensions = 32;
+
+/// A name of the file in a message: harmless to a terminal, and not long.
+static std::string shown(StringRef name) {
+  return spec::brief(std::string_view(name.data(), name.size()));
+}
 
 int64_t Tensor::elements() const {
   int64_t count = 1;
@@ -53,33 +64,73 @@ private:
 };
 } // namespace
 
-/// Whether brackets nest no deeper than a header's do: the JSON parser calls
-/// itself once a level.
-static bool isShallow(StringRef text) {
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > 8)
-        return false;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
+namespace {
+/// Looks at a header before it is parsed: the JSON parser calls itself once a
+/// level, and keeps the last of several values of a name without a word.
+class Scan {
+public:
+  explicit Scan(StringRef text) : text(text) {}
+  /// What is wrong; "" for nothing that this finds.
+  std::string run();
+
+private:
+  /// The string that begins at `at`, with its quotes; `at` moves behind it.
+  StringRef takeString();
+  /// Notes a name of the innermost map; false where it has it.
+  bool note(StringRef quoted);
+
+  StringRef text;
+  size_t at = 0;
+  std::vector<StringSet<>> open; ///< the names of each level, of maps alone
+};
+} // namespace
+
+StringRef Scan::takeString() {
+  const size_t begin = at++;
+  while (at < text.size() && text[at] != '"')
+    at += text[at] == '\\' ? 2 : 1;
+  at = std::min(at + 1, text.size());
+  return text.slice(begin, at);
+}
+
+bool Scan::note(StringRef quoted) {
+  // One name may be written in several ways.
+  if (!quoted.contains('\\'))
+    return open.back().insert(quoted.drop_front().drop_back()).second;
+  Expected<json::Value> name = json::parse(quoted);
+  if (name && name->getAsString())
+    return open.back().insert(*name->getAsString()).second;
+  consumeError(name.takeError());
   return true;
 }
 
+std::string Scan::run() {
+  // Deeper than {name: {shape: [...]}} there are only things of others'.
+  constexpr size_t deepest = 8;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      StringRef string = takeString();
+      if (!open.empty() && text.drop_front(at).ltrim().starts_with(":") &&
+          !note(string))
+        return "its header has the name " + shown(string) + " twice";
+      continue;
+    }
+    if (c == '{' || c == '[') {
+      if (open.size() == deepest)
+        return "its header nests deeper than a safetensors header does";
+      open.emplace_back();
+    } else if ((c == '}' || c == ']') && !open.empty()) {
+      open.pop_back();
+    }
+    ++at;
+  }
+  return "";
+}
+
 Error Header::read(StringRef text, StringMap<Tensor> &tensors) {
-  if (!isShallow(text))
-    return refuse("its header nests deeper than a safetensors header does");
+  if (std::string wrong = Scan(text).run(); !wrong.empty())
+    return refuse(wrong);
   Expected<json::Value> parsed = json::parse(text);
   if (!parsed)
     return refuse("its header is no JSON: " + toString(parsed.takeError()));
@@ -90,7 +141,7 @@ Error Header::read(StringRef text, StringMap<Tensor> &tensors) {
     StringRef name = key;
     if (name == "__metadata__")
       continue;
-    if (Error error = readTensor(name, value, tensors[name]))
+    if (Error error = readTensor(shown(name), value, tensors[name]))
       return error;
   }
   return checkOverlaps();
@@ -116,6 +167,9 @@ Error Header::readShape(StringRef name, const json::Object &entry,
   const json::Array *shape = entry.getArray("shape");
   if (!shape)
     return refuse("tensor '" + name + "' has no shape");
+  if (shape->size() > mostDimensions)
+    return refuse("tensor '" + name + "' has " + Twine(shape->size()) +
+                  " dimensions; the most is " + Twine(mostDimensions));
   int64_t count = 1;
   for (const json::Value &value : *shape) {
     auto extent = value.getAsInteger();
@@ -154,8 +208,9 @@ Error Header::readOffsets(StringRef name, const json::Object &entry,
 
 Error Header::checkOverlaps() const {
   std::vector<Range> sorted = ranges;
-  llvm::sort(sorted,
-             [](const Range &a, const Range &b) { return a.begin < b.begin; });
+  llvm::sort(sorted, [](const Range &a, const Range &b) {
+    return std::tie(a.begin, a.name) < std::tie(b.begin, b.name);
+  });
   for (size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i].begin < sorted[i - 1].end)
       return refuse("tensors '" + sorted[i - 1].name + "' and '" +
@@ -164,6 +219,11 @@ Error Header::checkOverlaps() const {
 }
 
 Expected<SafetensorsFile> SafetensorsFile::open(StringRef path) {
+  // A device would be read until memory ends.
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status) && !sys::fs::is_regular_file(status) &&
+      status.type() != sys::fs::file_type::fifo_file)
+    return userError("cannot read '" + path + "': it is no file");
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -181,7 +241,10 @@ SafetensorsFile::read(std::unique_ptr<MemoryBuffer> buffer, StringRef name) {
     return userError("'" + name + "' is no safetensors file: it has " +
                      Twine(text.size()) + " bytes");
   const uint64_t length = support::endian::read64le(text.data());
-  if (length > largestHeader || length > text.size() - 8)
+  if (length > largestHeader && length <= text.size() - 8)
+    return userError("'" + name + "': its header has " + Twine(length) +
+                     " bytes; the most is " + Twine(largestHeader));
+  if (length > text.size() - 8)
     return userError("'" + name +
                      "' is no safetensors file, or it is cut short: its "
                      "header is to have " +

@@ -177,8 +177,14 @@ Result Together::runIn(const Manner &manner) const {
   Result result;
   std::vector<LibraryCache> caches;
   int64_t calls = 0;
+  const LearnedSinks sinks = makeSinks(seed, library.layers());
+  std::vector<const float *> sinkPointers;
+  for (const std::vector<float> &layer : sinks)
+    sinkPointers.push_back(layer.empty() ? nullptr : layer.data());
   for (int64_t s = 0; s < sequences; ++s) {
     kvc_options options = {};
+    if (any_of(sinkPointers, [](const float *layer) { return layer; }))
+      options.learned_sinks = sinkPointers.data();
     options.threads = manner.threads;
     if (manner.parallelFor) {
       options.parallel_for = runBackwards;

@@ -9,6 +9,7 @@
 
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Safetensors.h"
+#include "compiler/spec/Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -75,7 +76,8 @@ Expected<const Tensor *> Reader::find(const std::string &name) {
     return userError("'" + file.path() + "' has no tensor '" + name + "'");
   if (!tensor->element || *tensor->element == Element::I64)
     return userError("'" + file.path() + "': tensor '" + name + "' is " +
-                     tensor->dtype + "; a trace is F32, F16 or BF16");
+                     spec::brief(tensor->dtype) +
+                     "; a trace is F32, F16 or BF16");
   return tensor;
 }
 

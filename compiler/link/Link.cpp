@@ -7,7 +7,8 @@
 
 #include "compiler/link/Link.h"
 #include "lld/Common/Driver.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <mutex>
 #include <vector>
@@ -31,6 +32,21 @@ bool linkShared(llvm::StringRef object, llvm::StringRef output,
   lld::Result result =
       lld::lldMain(arguments, os, os, {{lld::Gnu, &lld::elf::link}});
   return result.retCode == 0;
+}
+
+bool archiveObject(llvm::StringRef object, llvm::StringRef member,
+                   llvm::raw_ostream &os, std::string &error) {
+  // The symbol table at its head is what a linker looks names up in.
+  llvm::NewArchiveMember only(llvm::MemoryBufferRef(object, member));
+  const llvm::object::Archive::Kind kind = only.detectKindFromObject();
+  auto archive = llvm::writeArchiveToBuffer(
+      std::move(only), llvm::SymtabWritingMode::NormalSymtab, kind,
+      /*Deterministic=*/true, /*Thin=*/false);
+  if (archive)
+    os << (*archive)->getBuffer();
+  else
+    error = llvm::toString(archive.takeError());
+  return static_cast<bool>(archive);
 }
 
 } // namespace kvc

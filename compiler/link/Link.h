@@ -9,6 +9,7 @@
 #define KVC_COMPILER_LINK_LINK_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <string>
 
@@ -22,6 +23,12 @@ namespace kvc {
 /// lld resets all command line options of the process to their defaults.
 bool linkShared(llvm::StringRef object, llvm::StringRef output,
                 llvm::StringRef soname, std::string &error);
+
+/// Writes to `os` the archive whose one member, called `member`, is `object`.
+/// The same input gives the same bytes: no date, no owner. False with `error`
+/// where it fails.
+bool archiveObject(llvm::StringRef object, llvm::StringRef member,
+                   llvm::raw_ostream &os, std::string &error);
 
 } // namespace kvc
 

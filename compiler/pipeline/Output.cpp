@@ -64,21 +64,20 @@ bool writeFile(llvm::StringRef path,
   return false;
 }
 
-bool writeShared(llvm::StringRef path, llvm::StringRef header,
-                 BinaryWriter write, std::string &error) {
+/// A library at `path` that `make` writes to the temporary name it is given,
+/// and its header beside it.
+static bool writeLibrary(llvm::StringRef path, llvm::StringRef header,
+                         llvm::function_ref<bool(llvm::StringRef)> make,
+                         std::string &error) {
   if (path == "-") {
     error = "a library goes to a file, not to standard output";
     return false;
   }
-  llvm::SmallString<128> object, library, text;
-  if (!makeTemporary(path, object, error))
-    return false;
-  llvm::FileRemover removeObject(object);
-  if (!writeBinary(object, write, error) ||
-      !makeTemporary(path, library, error))
+  llvm::SmallString<128> library, text;
+  if (!makeTemporary(path, library, error))
     return false;
   llvm::FileRemover removeLibrary(library);
-  if (!linkShared(object, library, llvm::sys::path::filename(path), error))
+  if (!make(library))
     return false;
   if (!header.empty()) {
     llvm::SmallString<128> beside(path);
@@ -96,6 +95,37 @@ bool writeShared(llvm::StringRef path, llvm::StringRef header,
     return false;
   removeLibrary.releaseFile();
   return true;
+}
+
+bool writeShared(llvm::StringRef path, llvm::StringRef header,
+                 BinaryWriter write, std::string &error) {
+  auto link = [&](llvm::StringRef library) {
+    llvm::SmallString<128> object;
+    if (!makeTemporary(path, object, error))
+      return false;
+    llvm::FileRemover removeObject(object);
+    return writeBinary(object, write, error) &&
+           linkShared(object, library, llvm::sys::path::filename(path), error);
+  };
+  return writeLibrary(path, header, link, error);
+}
+
+bool writeStatic(llvm::StringRef path, llvm::StringRef header,
+                 BinaryWriter write, std::string &error) {
+  const std::string member = (llvm::sys::path::stem(path) + ".o").str();
+  auto archive = [&](llvm::StringRef library) {
+    return writeBinary(
+        library,
+        [&](llvm::raw_pwrite_stream &os, std::string &error) {
+          llvm::SmallVector<char, 0> object;
+          llvm::raw_svector_ostream objectStream(object);
+          return write(objectStream, error) &&
+                 archiveObject({object.data(), object.size()}, member, os,
+                               error);
+        },
+        error);
+  };
+  return writeLibrary(path, header, archive, error);
 }
 
 } // namespace kvc

@@ -31,6 +31,10 @@ bool writeBinary(llvm::StringRef path, BinaryWriter write, std::string &error);
 bool writeShared(llvm::StringRef path, llvm::StringRef header,
                  BinaryWriter write, std::string &error);
 
+/// The same for a static library: an archive of that one object file.
+bool writeStatic(llvm::StringRef path, llvm::StringRef header,
+                 BinaryWriter write, std::string &error);
+
 } // namespace kvc
 
 #endif // KVC_COMPILER_PIPELINE_OUTPUT_H

@@ -36,7 +36,8 @@ static constexpr std::pair<Stage, StringLiteral> StageNames[] = {
     {Stage::Tiles, "tiles"},     {Stage::Loops, "loops"},
     {Stage::LLVM, "llvm"},       {Stage::IR, "ir"},
     {Stage::Asm, "asm"},         {Stage::Object, "object"},
-    {Stage::Library, "library"}, {Stage::Header, "header"}};
+    {Stage::Archive, "archive"}, {Stage::Library, "library"},
+    {Stage::Header, "header"}};
 
 std::optional<Stage> parseStage(StringRef name) {
   for (auto [stage, known] : StageNames)
@@ -182,7 +183,8 @@ LogicalResult Compile::writeText(ModuleOp module) {
 
 LogicalResult Compile::writeLibrary(llvm::Module &module) {
   std::string failed;
-  bool done = writeShared(
+  auto write = options.stop == Stage::Archive ? writeStatic : writeShared;
+  bool done = write(
       output, header,
       [&](llvm::raw_pwrite_stream &os, std::string &error) {
         return target->emit(module, /*assembly=*/false, os, error);
@@ -193,12 +195,32 @@ LogicalResult Compile::writeLibrary(llvm::Module &module) {
   return error() << failed;
 }
 
+/// `kvc_library` is the same name in every library: what is linked into a
+/// program, beside others of its kind, goes without.
+static void dropSharedEntry(llvm::Module &module) {
+  llvm::Function *entry = module.getFunction("kvc_library");
+  if (entry && entry->use_empty())
+    entry->eraseFromParent();
+}
+
 /// From LLVM IR on; `finished` where it was linked and optimised before.
 LogicalResult Compile::generate(llvm::Module &module, bool finished) {
+  // Text may come from anywhere.
+  if (llvm::none_of(module, [](const llvm::Function &function) {
+        return !function.isDeclaration() &&
+               function.getName().ends_with("_library");
+      }))
+    return error() << "there is no kv.model in it, nor a library's entry "
+                      "point: a function <name>_library";
   std::string failed;
   if (!finished && !target->finish(module, failed))
     return error() << "internal: " << failed;
-  if (options.stop == Stage::Library)
+  for (const llvm::GlobalValue &value : module.global_values())
+    if (value.isDeclaration() && value.getName().starts_with("kvc_"))
+      return error() << "it does not define " << value.getName();
+  if (options.stop != Stage::IR && options.stop != Stage::Library)
+    dropSharedEntry(module);
+  if (options.stop == Stage::Archive || options.stop == Stage::Library)
     return writeLibrary(module);
   bool written = writeBinary(
       output,
@@ -218,6 +240,8 @@ LogicalResult Compile::generate(llvm::Module &module, bool finished) {
 
 LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
                             StringRef output) {
+  // A module that says nothing has loaded no dialect.
+  module.getContext()->loadDialect<kv::KVDialect>();
   Compile compile{*module.getContext(), options, output};
   if (options.stop == Stage::Header) {
     if (module.getOps<kv::ModelOp>().empty())

@@ -27,7 +27,8 @@ enum class Stage {
   IR,      ///< LLVM IR of generated code and runtime, optimised
   Asm,     ///< assembly
   Object,  ///< object file
-  Library, ///< shared library, with its C header beside it
+  Archive, ///< static library, with its C header beside it
+  Library, ///< shared library, likewise
   Header   ///< the C header alone
 };
 

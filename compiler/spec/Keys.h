@@ -113,6 +113,9 @@ enum class Layering {
   Part,      ///< part of another key's value, which is replaced as a whole
 };
 
+/// Items of a list of scalars: as many slopes as a layer may have heads.
+inline constexpr double maxItems = 65536;
+
 struct Key {
   KeyId id;
   Section section;

@@ -16,9 +16,6 @@
 using namespace kvc::spec;
 using namespace kvc::spec::form;
 
-/// Items of a list of scalars: as many slopes as a layer may have heads.
-static constexpr double maxItems = 65536;
-
 const Setting *Setting::find(KeyId id) const {
   for (const Setting &item : items)
     if (item.key && item.key->id == id)
@@ -66,6 +63,9 @@ static std::optional<double> parseNumber(std::string_view text) {
 }
 
 static bool isIdentifier(std::string_view text) {
+  // Booleans to other readers of YAML, and keywords of C.
+  if (text == "true" || text == "false")
+    return false;
   auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };

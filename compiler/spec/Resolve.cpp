@@ -7,6 +7,7 @@
 
 #include "compiler/spec/Resolve.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace kvc::spec;
@@ -82,8 +83,8 @@ bool Resolver::markLayers(const Setting &at, std::vector<bool> &named) {
                            ", counted from 0");
     return false;
   }
-  for (int64_t layer = at.integer; layer <= at.last; ++layer)
-    named[layer] = true;
+  // A word at a time: a list may name all layers many times.
+  std::fill(named.begin() + at.integer, named.begin() + at.last + 1, true);
   return true;
 }
 

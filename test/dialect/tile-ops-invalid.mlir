@@ -4,7 +4,7 @@
 
 #keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 func.func @f(%v: !kv.view, %i: index) {
-  // expected-error@below {{'kv.page' op takes a stream's number, not -1}}
+  // expected-error@below {{'kv.page' op takes a stream's number, 0 to 7, not -1}}
   %p = kv.page %v[-1] at %i : !kv.page<#keys>
   return
 }

@@ -123,7 +123,8 @@ void sharedTables() {
   model.ropes = 2;
   model.rope = ropes;
   runtime::AngleTables shared = {};
-  CHECK(shared.open(model));
+  const runtime::Allocator platform = {};
+  CHECK(shared.open(model, platform));
   const float *held[1 + KVC_MAX_QUERIES];
   for (int64_t step = 0; step < 100; ++step) {
     for (int64_t i = 0; i <= KVC_MAX_QUERIES; ++i)

@@ -18,6 +18,23 @@
 
 namespace kvc::test {
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define KVC_TEST_SLOW
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||           \
+    !defined(NDEBUG)
+#define KVC_TEST_SLOW
+#endif
+
+/// What a bound of time is multiplied by: for sanitizers and debug builds.
+#ifdef KVC_TEST_SLOW
+inline constexpr double slowness = 20;
+#else
+inline constexpr double slowness = 1;
+#endif
+
 inline int64_t checks = 0;
 inline int64_t failures = 0;
 

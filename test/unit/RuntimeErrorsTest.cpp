@@ -202,21 +202,25 @@ void refusesReads() {
   }
 }
 
+/// Options as a later version may have them.
+struct Longer {
+  kvc_options options;
+  int64_t later; // a member that this library does not know
+};
+
 void takesOptions() {
   kvc_cache *cache = nullptr;
   auto create = [&](uint32_t size, int64_t first) {
-    struct {
-      kvc_options options;
-      int64_t later; // a member that this library does not know
-    } longer = {{size, first, nullptr, nullptr, 0}, 0};
+    Longer longer = {};
+    longer.options.size = size;
+    longer.options.first_position = first;
     kvc_status status = library().create(&longer.options, &cache);
     if (status == KVC_OK) {
       Token token(0);
       // Where first_position is not told it is 0.
-      CHECK_EQ(decode({cache, AllFloats,
-                       size < offsetof(kvc_options, learned_sinks) ? 0 : first,
-                       token.q.data(), token.k.data(), token.v.data(),
-                       token.out.data(), nullptr, KVC_OK}),
+      CHECK_EQ(decode({cache, AllFloats, size < 16 ? 0 : first, token.q.data(),
+                       token.k.data(), token.v.data(), token.out.data(),
+                       nullptr, KVC_OK}),
                KVC_OK);
       library().destroy(cache);
     }
@@ -229,10 +233,15 @@ void takesOptions() {
   CHECK_EQ(create(sizeof(kvc_options), -1), KVC_INVALID_ARGUMENT);
   CHECK(!cache);
   CHECK_EQ(create(sizeof(kvc_options) + 8, 7), KVC_OK);
-  // As an embedder has it that knows the first member alone.
-  CHECK_EQ(create(offsetof(kvc_options, learned_sinks), 7), KVC_OK);
+  CHECK_EQ(create(16, 7), KVC_OK); // from before the allocator
   CHECK_EQ(create(4, 7), KVC_OK);
+  CHECK_EQ(create(4097, 7), KVC_INVALID_ARGUMENT);
   CHECK_EQ(create(0, 0), KVC_INVALID_ARGUMENT);
+  // What is not known is not ignored.
+  Longer later = {{}, 1};
+  later.options.size = sizeof(later);
+  CHECK_EQ(library().create(&later.options, &cache), KVC_VERSION);
+  CHECK(!cache);
   CHECK_EQ(library().create(nullptr, nullptr), KVC_INVALID_ARGUMENT);
   library().destroy(nullptr);
 }

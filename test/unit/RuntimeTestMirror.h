@@ -29,8 +29,15 @@ inline const kvc_library_table &library() { return *kvc_runtime_table(); }
 class Cache {
 public:
   explicit Cache(int64_t firstPosition = 0) : first(firstPosition) {
-    kvc_options options = {sizeof(kvc_options), firstPosition};
+    kvc_options options = {};
+    options.size = sizeof(options);
+    options.first_position = firstPosition;
     CHECK_EQ(library().create(&options, &cache), KVC_OK);
+  }
+  /// Of `options`; where it cannot be made, `status` says why.
+  Cache(const kvc_options &options, kvc_status &status)
+      : first(options.first_position) {
+    status = library().create(&options, &cache);
   }
   ~Cache() { library().destroy(cache); }
   Cache(const Cache &) = delete;

@@ -11,8 +11,10 @@
 #include "llvm/Support/FileSystem.h"
 
 #include <cmath>
+#include <ctime>
 
 using namespace kvc::harness;
+using namespace kvc::test;
 using namespace llvm;
 
 /// The error that a file of this header and data gives; "" for none.
@@ -35,6 +37,60 @@ static bool refuses(StringRef header, StringRef data, StringRef reason) {
     return true;
   std::printf("got: %s\n", error.c_str());
   return false;
+}
+
+/// Names that are there twice, in one way of writing them or in two; names
+/// that a terminal would act on.
+static void testNames() {
+  const std::string entry =
+      R"(:{"dtype":"F32","shape":[2],"data_offsets":[0,8]})";
+  CHECK(refuses("{\"a\"" + entry + ",\"a\"" + entry + "}", "12345678",
+                "the name \"a\" twice"));
+  CHECK(refuses("{\"a\"" + entry + ", \"\\u0061\" " + entry + "}", "12345678",
+                "twice"));
+  CHECK(refuses(
+      R"({"a":{"dtype":"F32","shape":[9],"shape":[2],"data_offsets":[0,8]}})",
+      "12345678", "the name \"shape\" twice"));
+  CHECK(errorOf(R"({"__metadata__":{"a":"a","b":"\"a\":"},"a")" + entry + "}",
+                "12345678")
+            .empty());
+  // Order is free.
+  CHECK(errorOf(R"({"b":{"data_offsets":[8,10],"dtype":"F16","shape":[1]},
+                    "a":{"data_offsets":[0,8],"shape":[2],"dtype":"F32"}})",
+                "1234567890")
+            .empty());
+  std::string error = errorOf("{\"\\u001b[31m\":3}", "");
+  CHECK(StringRef(error).contains("'?[31m' is no JSON object"));
+  error = errorOf("{\"" + std::string(100000, 'x') + "\":3}", "");
+  CHECK(error.size() < 300 && StringRef(error).contains("no JSON object"));
+}
+
+/// What is large is refused soon, and before memory is asked for.
+static void testGiants() {
+  const size_t most = size_t{1} << 22;
+  const std::clock_t start = std::clock();
+  auto filled = [](std::string head, StringRef unit, size_t bytes,
+                   StringRef tail) {
+    while (head.size() + unit.size() + tail.size() <= bytes)
+      head += unit;
+    return head + tail.str();
+  };
+  CHECK(refuses(std::string(100'000'000, '['), "", "the most is 4194304"));
+  CHECK(refuses(std::string(most, '['), "", "nests deeper"));
+  CHECK(refuses(filled("{\"a\":[", "0,", most, "0]}"), "", "no JSON object"));
+  CHECK(refuses(filled("{\"a\":{\"dtype\":\"F32\",\"shape\":[", "1,", most,
+                       "1],\"data_offsets\":[0,4]}}"),
+                "1234", "dimensions; the most is 32"));
+  CHECK(refuses(filled("{", "\"a\":1,", most, "\"b\":1}"), "", "twice"));
+  std::string many;
+  for (int i = 0; many.size() < most - 100; ++i)
+    many += (i ? ",\"k" : "{\"k") + std::to_string(i) +
+            R"(":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})";
+  CHECK(refuses(many + "}", "1234", "'k0' and 'k1' overlap"));
+  CHECK(refuses(filled("{\"", "\\\"", most, ""), "", "no JSON"));
+  CHECK(refuses(std::string(most, '\0'), "", "no JSON"));
+  // Each of them within a second; sanitizers may take ten times as long.
+  CHECK(double(std::clock() - start) / CLOCKS_PER_SEC < 8 * slowness);
 }
 
 static void testHostile() {
@@ -78,6 +134,8 @@ static void testHostile() {
   CHECK(refuses(R"({"a":{"dtype":"F16","shape":[4],"data_offsets":[0,8]},
                     "b":{"dtype":"F16","shape":[2],"data_offsets":[6,10]}})",
                 "1234567890", "overlap"));
+  testNames();
+  testGiants();
   CHECK(StringRef(errorOf("{}", "", 3)).contains("cut short"));
   CHECK(StringRef(errorOf("{}", "", uint64_t{1} << 63)).contains("cut short"));
   auto tiny = SafetensorsFile::read(

@@ -13,6 +13,7 @@
 #include "compiler/spec/Parser.h"
 #include "test/unit/Check.h"
 
+#include <ctime>
 #include <random>
 #include <string>
 
@@ -159,6 +160,76 @@ static void testManyEntries() {
   CHECK(message.find("more errors are not shown") != std::string::npos);
 }
 
+/// The head of `text`, then `unit` as often as a file may hold it, then `tail`.
+static std::string filled(const std::string &head, const std::string &unit,
+                          const std::string &tail = "") {
+  const std::size_t most = std::size_t{1} << 20;
+  std::size_t room = most - head.size() - tail.size();
+  return head + repeat(unit, room / unit.size()) + tail;
+}
+
+static std::string numbered(const char *before, const char *behind) {
+  std::string text;
+  for (int i = 0; text.size() < (std::size_t{1} << 20) - 64; ++i)
+    text += before + std::to_string(i) + behind;
+  return text;
+}
+
+/// As large as a file may be, of whatever costs most: an error within a second.
+/// The bound here leaves room for a machine that has more to do.
+static void testTime() {
+  const std::string head =
+      "kvc: 1\nname: n\nmodel: {layers: 4096, heads: 2, head_dim: 4}\n"
+      "cache: {window: 9}\nlayers:\n";
+  const std::string all = "- {at: 0..4095, window: 7, sink: 3, scale: 2}\n";
+  struct {
+    const char *what;
+    std::string text;
+  } cases[] = {
+      {"spaces of 100 MB", std::string(100'000'000, ' ')},
+      {"a million entries", head + repeat("- {at: 0}\n", 1'000'000)},
+      {"entries", filled(head, "- {}\n")},
+      {"empty entries", filled(head, "-\n")},
+      {"entries of all layers", head + repeat(all, 4096)},
+      {"lists of all layers",
+       head + repeat("- {at: [" + repeat("0..4095,", 30) + "0], window: 7}\n",
+                     3500)},
+      {"layers in a list", filled(head + "- {at: [", "0..4095,", "0]}\n")},
+      {"huge numbers",
+       head + repeat("- {at: 99999999999999999999, window: 1e999}\n", 4096)},
+      {"one key many times", filled("", "a: 1\n")},
+      {"many keys", numbered("k", ": 1\n")},
+      {"many keys in a line", "{" + numbered("k", ": 1, ") + "}"},
+      {"a long key", filled("", "a", ": 1\n")},
+      {"a long value", filled("kvc: ", "1")},
+      {"a long string", filled("name: \"", "a", "\"\n")},
+      {"a string without an end", filled("name: \"", "\\x41")},
+      {"lines of a string", filled("a: \"x\n", "  x\n")},
+      {"lines of a block", filled("a: |\n", " x\n")},
+      {"commas", filled("[", ",", "]")},
+      {"pairs in a list", filled("[", "a: b,")},
+      {"keys in a map", filled("{", "\"a\":1,")},
+      {"question marks", filled("", "? a\n")},
+      {"colons", filled("", ":")},
+      {"quotes", filled("", "\"")},
+      {"deep pairs", filled("a: ", repeat("[", 30) + repeat("]", 30) + ",")},
+      {"an alias bomb",
+       "a: &a [x, x, x]\nb: &b [*a, *a, *a]\nc: &c [*b, *b, *b]\n"},
+      {"anchors", filled("", "&a ")},
+      {"documents", filled("", "---\n")},
+      {"directives", filled("", "%YAML 1.2\n")},
+      {"comments", filled("", "#\n")},
+  };
+  for (const auto &[what, text] : cases) {
+    const std::clock_t start = std::clock();
+    std::string message = errors(text);
+    double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+    if (!CHECK(message.find("error: ") != std::string::npos &&
+               message.size() < 1'000'000 && seconds < 2 * kvc::test::slowness))
+      std::printf("%s: %.2f s, %.100s\n", what, seconds, message.c_str());
+  }
+}
+
 static void testMuchMemory() {
   // What is kept for each head of each layer is bounded.
   std::string head = "kvc: 1\nname: m\ncache: {window: 1}\nmodel: {layers: "
@@ -175,6 +246,7 @@ int main() {
   testHostile();
   testMutations();
   testManyEntries();
+  testTime();
   testMuchMemory();
   return kvc::test::checkResult();
 }

@@ -96,7 +96,8 @@ typedef void (*kvc_body)(void *context, int64_t index);
 typedef void (*kvc_parallel_for)(void *user, int64_t count, kvc_body body,
                                  void *context);
 
-/* Options of create; zero-initialise, then set what you want. */
+/* Options of create; zero-initialise, then set what you want. A library that
+ * does not know a member which is set refuses with KVC_VERSION. */
 typedef struct kvc_options {
   uint32_t size;          /* sizeof(kvc_options) */
   int64_t first_position; /* >= 0, <= 2^40 */
@@ -114,6 +115,22 @@ typedef struct kvc_options {
   int32_t threads;
   kvc_parallel_for parallel_for; /* with it, threads is 0 */
   void *parallel_for_user;       /* its first argument */
+
+  /* The caller's own memory: both functions, or neither for the C library's.
+   * All that the cache holds, itself included, comes from `allocate` and goes
+   * back to `release`, at destroy at the latest.
+   *  - allocate: `bytes` (at least 1) at a multiple of `alignment` (a power of
+   *    two, at most 64), with any contents: the library zeroes them. NULL where
+   *    memory is short; the call then is KVC_OUT_OF_MEMORY and the cache as it
+   *    was. Pages of tokens come one at a time, when a page border is crossed.
+   *  - release: what allocate gave, never NULL.
+   *  - Both are called within create, destroy and other calls on that cache,
+   *    never two at once for one cache. They may be shared by caches; where
+   *    these are used from distinct threads, both must bear that. They must
+   *    not call the library. */
+  void *(*allocate)(void *user, size_t bytes, size_t alignment);
+  void (*release)(void *user, void *memory);
+  void *allocator_user; /* handed to both */
 } kvc_options;
 
 /* One token of one layer, for decode. */
