@@ -117,7 +117,7 @@ static ExitCode runCompile(const Arguments &arguments) {
                           "' is not generated yet; generated now: none"));
   const std::string output = arguments.get("-o", "-");
   CompileOptions options;
-  options.target = arguments.get("--target", options.target);
+  options.target = arguments.get("--target");
   auto stage = chooseStage(arguments, output);
   if (!stage)
     return fail(stage.takeError());
@@ -162,7 +162,8 @@ static const Flag compileFlags[] = {
      "stop at kv, steps, tiles, loops, llvm, ir, asm, object, library or "
      "header"},
     {"--target", "NAME",
-     "x86-64-v3 (the default), or another that is built in"},
+     "x86-64-v3 (the default), x86-64-v4, aarch64-linux, or host: the one of\n"
+     "them that makes most of this machine"},
     {"--gpu", "NAME", "none (the default); others are not generated yet"},
 };
 

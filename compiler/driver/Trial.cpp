@@ -36,11 +36,18 @@ static ExitCode runRun(const Arguments &arguments) {
   options.output = arguments.get("-o");
   options.dumpCache = arguments.get("--dump-cache");
   options.stats = arguments.get("--stats");
+  options.runner = arguments.get("--runner");
   options.first = *first;
   if (Error error = runTrace(options))
     return fail(std::move(error));
   return Good;
 }
+
+static const Flag runnerFlag = {
+    "--runner", "COMMAND",
+    "loads the library in a process of COMMAND, whose last word is a\n"
+    "kvc-remote. What this machine cannot load is run so in any case:\n"
+    "under qemu-aarch64, or what KVC_RUNNER in the environment says"};
 
 static const Flag runFlags[] = {
     {"--trace", "FILE",
@@ -52,6 +59,7 @@ static const Flag runFlags[] = {
      "[kv_heads, stored, dim], and layers.{i}.positions, I64"},
     {"--stats", "FILE", "tokens and bytes of each layer, as JSON"},
     {"--first", "N", "position of the first token (0)"},
+    runnerFlag,
 };
 
 const Command runCommand = {"run",
@@ -75,7 +83,8 @@ static ExitCode runVerify(const Arguments &arguments) {
   VerifyOptions options;
   options.against = arguments.get("--spec");
   options.trace = arguments.get("--trace");
-  options.target = arguments.get("--target", options.target);
+  options.target = arguments.get("--target");
+  options.runner = arguments.get("--runner");
   bool ourFault = false;
   if (arguments.has("--summary")) {
     if (arguments.operands().empty() || options.trace.empty())
@@ -97,6 +106,7 @@ static const Flag verifyFlags[] = {
     {"--trace", "FILE", "also on this recorded input, as kvc run takes it"},
     {"--spec", "S", "hold it against this spec or IR, not its own"},
     {"--target", "NAME", "what a spec is compiled for (x86-64-v3)"},
+    runnerFlag,
     {"--summary", "",
      "of each S a line: its policy, tokens, the largest error, bytes\n"
      "against f16, time a token; on the trace alone"},
@@ -135,7 +145,8 @@ static ExitCode runFuzz(const Arguments &arguments) {
   options.count = *count;
   options.skip = *skip;
   options.show = arguments.has("--show");
-  options.target = arguments.get("--target", options.target);
+  options.target = arguments.get("--target");
+  options.runner = arguments.get("--runner");
   return fuzz(options, outs()) ? Good : UserError;
 }
 
@@ -145,6 +156,7 @@ static const Flag fuzzFlags[] = {
     {"--skip", "K", "begin with case K (0)"},
     {"--show", "", "print each case's spec"},
     {"--target", "NAME", "what is compiled for (x86-64-v3)"},
+    runnerFlag,
 };
 
 const Command fuzzCommand = {

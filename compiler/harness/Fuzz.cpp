@@ -135,7 +135,7 @@ static Expected<std::string> playCase(const FuzzOptions &options,
   const std::string path = folder->file("library.so");
   if (Error error = (*model)->compile(compile, path))
     return error;
-  auto library = LoadedLibrary::open(path);
+  auto library = LoadedLibrary::open(path, options.runner);
   if (!library)
     return library.takeError();
   const uint64_t seed = Random::mix(~options.seed, number);
@@ -162,8 +162,10 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
        ++number) {
     progress.show("case " + Twine(number - options.skip) + " of " +
                   Twine(options.count));
-    const std::string again = formatv(
-        "kvc fuzz --seed {0} --skip {1} --count 1", options.seed, number);
+    std::string again = formatv("kvc fuzz --seed {0} --skip {1} --count 1",
+                                options.seed, number);
+    if (!options.target.empty())
+      again += " --target " + options.target;
     // Where generated code crashes, this says which.
     PrettyStackTraceString trace(again.c_str());
     const std::string text = makeRandomSpec(options.seed, number);

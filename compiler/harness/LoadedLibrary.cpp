@@ -8,6 +8,8 @@
 #include "compiler/harness/LoadedLibrary.h"
 
 #include "compiler/harness/Files.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <dlfcn.h>
 
@@ -15,28 +17,52 @@ using namespace llvm;
 
 namespace kvc::harness {
 
-Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
+Error LoadedLibrary::load(StringRef path) {
   // Without a slash dlopen would search the system's folders.
   std::string file = path.contains('/') ? path.str() : ("./" + path).str();
-  LoadedLibrary library;
-  library.handle = {dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL),
-                    [](void *handle) {
-                      if (handle)
-                        dlclose(handle);
-                    }};
-  if (!library.handle) {
+  handle = {dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), [](void *handle) {
+              if (handle)
+                dlclose(handle);
+            }};
+  if (!handle) {
     const char *why = dlerror();
     return userError("cannot open '" + path + "': " + (why ? why : "unknown"));
   }
   auto function = reinterpret_cast<kvc_library_function>(
-      dlsym(library.handle.get(), "kvc_library"));
+      dlsym(handle.get(), "kvc_library"));
   if (!function)
     return userError("'" + path +
                      "' is no library made by kvc: it has no "
                      "kvc_library()");
-  library.table = function();
-  if (!library.table)
+  table = function();
+  if (!table)
     return userError("'" + path + "': kvc_library() gives no table");
+  return Error::success();
+}
+
+Error LoadedLibrary::start(StringRef path, StringRef runner) {
+  SmallString<128> file(path);
+  sys::fs::make_absolute(file);
+  auto started = Remote::start(runner, file);
+  if (!started)
+    return started.takeError();
+  remote = std::move(*started);
+  auto opened = openTable(*remote);
+  if (!opened)
+    return opened.takeError();
+  table = *opened;
+  return Error::success();
+}
+
+Expected<LoadedLibrary> LoadedLibrary::open(StringRef path, StringRef runner) {
+  LoadedLibrary library;
+  Expected<std::string> command =
+      runner.empty() ? runnerFor(path) : Expected<std::string>(runner.str());
+  if (!command)
+    return command.takeError();
+  if (Error error =
+          command->empty() ? library.load(path) : library.start(path, *command))
+    return error;
   if (library.table->abi_version != KVC_ABI_VERSION)
     return userError("'" + path + "' has version " +
                      Twine(library.table->abi_version) +

@@ -39,11 +39,11 @@ Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
     CompileOptions compile;
     compile.target = options.target;
     if (Error error = subject.model->compile(compile, library)) {
-      ourFault = subject.model->getSpec() != nullptr;
+      ourFault = subject.model->getSpec() && options.target.empty();
       return error;
     }
   }
-  auto opened = LoadedLibrary::open(library);
+  auto opened = LoadedLibrary::open(library, options.runner);
   if (!opened)
     return opened.takeError();
   subject.library = std::make_unique<LoadedLibrary>(std::move(*opened));

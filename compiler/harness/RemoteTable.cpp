@@ -1,0 +1,240 @@
+//===- RemoteTable.cpp - kvc.h's functions, called elsewhere --------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For each function of the table: which of its arguments are numbers, which are
+// memory and how much of it. Arrays that are written go there too, so that one
+// that a call leaves alone is left alone here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Remote.h"
+
+#include <cstddef>
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+namespace {
+
+/// What the table's functions call.
+struct Current {
+  Remote *remote = nullptr;
+  int64_t elementBytes = 4;
+  std::vector<kvc_layer_info> layers;
+};
+Current current;
+
+/// Where there is nobody left to give a status: an error, whose name and text
+/// are then others.
+constexpr kvc_status Ended = KVC_VERSION;
+
+} // namespace
+
+#define KVC_CALL(name) RemoteCall call(offsetof(kvc_library_table, name))
+
+static kvc_status finish(const RemoteCall &call) {
+  auto result = current.remote ? current.remote->call(call) : std::nullopt;
+  return result ? static_cast<kvc_status>(static_cast<int32_t>(*result))
+                : Ended;
+}
+
+static const char *textOf(const RemoteCall &call) {
+  if (!current.remote)
+    return "the library is closed";
+  auto address = current.remote->call(call);
+  return address ? current.remote->text(*address)
+                 : current.remote->end().c_str();
+}
+
+/// A text of the library's own, whose address is `text` there.
+static const char *fetch(const char *text) {
+  return current.remote->text(reinterpret_cast<uintptr_t>(text));
+}
+
+static kvc_status info(kvc_info *out) {
+  KVC_CALL(info);
+  call.passResult(out, sizeof *out);
+  const kvc_status status = finish(call);
+  if (status == KVC_OK) {
+    out->name = fetch(out->name);
+    out->spec = fetch(out->spec);
+    out->target = fetch(out->target);
+  }
+  return status;
+}
+
+static kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
+  KVC_CALL(layer_info);
+  call.pass(layer);
+  call.passResult(out, sizeof *out);
+  const kvc_status status = finish(call);
+  if (status == KVC_OK)
+    out->policy = fetch(out->policy);
+  return status;
+}
+
+static kvc_status create(const kvc_options *options, kvc_cache **out) {
+  KVC_CALL(create);
+  if (options)
+    call.passBuffer(call.buffer(options, sizeof *options));
+  else
+    call.pass(int64_t{0});
+  call.passResult(out, sizeof *out);
+  return finish(call);
+}
+
+static void destroy(kvc_cache *cache) {
+  KVC_CALL(destroy);
+  call.pass(cache);
+  finish(call);
+}
+
+static kvc_layer_info shapeOf(int32_t layer) {
+  const auto number = static_cast<size_t>(layer);
+  // The library refuses such a layer before it reads anything.
+  return number < current.layers.size() ? current.layers[number]
+                                        : kvc_layer_info{};
+}
+
+static kvc_status decode(kvc_step *steps, size_t count) {
+  KVC_CALL(decode);
+  std::vector<kvc_step> there(steps, steps + count);
+  const size_t array = call.result(there.data(), count * sizeof *steps);
+  for (size_t i = 0; i < count; ++i) {
+    const kvc_step &step = steps[i];
+    const kvc_layer_info shape = shapeOf(step.layer);
+    auto point = [&](size_t member, const void *data, int64_t elements,
+                     int64_t bytes, bool comesBack) {
+      if (!data)
+        return;
+      const auto size = static_cast<size_t>(elements * bytes);
+      call.point(array, i * sizeof step + member,
+                 comesBack ? call.result(const_cast<void *>(data), size)
+                           : call.buffer(data, size));
+    };
+    const int64_t io = current.elementBytes;
+    point(offsetof(kvc_step, q), step.q, shape.heads * shape.head_dim, io,
+          false);
+    point(offsetof(kvc_step, k), step.k, shape.kv_heads * shape.head_dim, io,
+          false);
+    point(offsetof(kvc_step, v), step.v, shape.kv_heads * shape.value_dim, io,
+          false);
+    point(offsetof(kvc_step, out), step.out, shape.heads * shape.value_dim, io,
+          true);
+    point(offsetof(kvc_step, lse), step.lse, shape.heads, sizeof(float), true);
+  }
+  call.passBuffer(array);
+  call.pass(static_cast<int64_t>(count));
+  const kvc_status status = finish(call);
+  for (size_t i = 0; i < count; ++i)
+    steps[i].status = status == Ended ? Ended : there[i].status;
+  return status;
+}
+
+static kvc_status stored(kvc_cache *cache, int32_t layer, int64_t *out) {
+  KVC_CALL(stored);
+  call.pass(cache);
+  call.pass(layer);
+  call.passResult(out, sizeof *out);
+  return finish(call);
+}
+
+static kvc_status read(kvc_cache *cache, int32_t layer, int64_t from,
+                       int64_t to, float *keys, float *values,
+                       int64_t *positions) {
+  KVC_CALL(read);
+  const kvc_layer_info shape = shapeOf(layer);
+  // A range that is none is refused before anything is written.
+  const auto rows = static_cast<size_t>(std::max<int64_t>(0, to - from));
+  const size_t row = rows * static_cast<size_t>(shape.kv_heads) * sizeof(float);
+  call.pass(cache);
+  call.pass(layer);
+  call.pass(from);
+  call.pass(to);
+  call.passResult(keys, row * static_cast<size_t>(shape.head_dim));
+  call.passResult(values, row * static_cast<size_t>(shape.value_dim));
+  call.passResult(positions, rows * sizeof *positions);
+  return finish(call);
+}
+
+static kvc_status stats(kvc_cache *cache, int32_t layer, kvc_stats *out) {
+  KVC_CALL(stats);
+  call.pass(cache);
+  call.pass(layer);
+  call.passResult(out, sizeof *out);
+  return finish(call);
+}
+
+static kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
+  KVC_CALL(plan);
+  call.pass(layer);
+  call.pass(tokens);
+  call.passResult(out, sizeof *out);
+  return finish(call);
+}
+
+static const char *lastError(const kvc_cache *cache) {
+  KVC_CALL(last_error);
+  call.pass(cache);
+  return textOf(call);
+}
+
+static const char *statusName(kvc_status status) {
+  if (current.remote && !current.remote->end().empty())
+    return "no answer";
+  KVC_CALL(status_name);
+  call.pass(int64_t{status});
+  return textOf(call);
+}
+
+/// One line a function, in the order of the table.
+static kvc_library_table table = {
+    KVC_ABI_VERSION,
+    sizeof(kvc_library_table),
+    info,
+    layerInfo,
+    create,
+    destroy,
+    decode,
+    stored,
+    read,
+    stats,
+    plan,
+    lastError,
+    statusName,
+};
+static_assert(sizeof(kvc_library_table) == 8 + 11 * sizeof(void *),
+              "the table has grown: what is new needs a function here");
+
+Expected<const kvc_library_table *> openTable(Remote &remote) {
+  if (current.remote)
+    return userError("only one library at a time runs under a runner");
+  current.remote = &remote;
+  table.abi_version = static_cast<uint32_t>(remote.version());
+  table.size = static_cast<uint32_t>(remote.tableSize());
+  // Another version's structs are not ours; whoever opens it refuses it.
+  kvc_info about = {};
+  if (table.abi_version != KVC_ABI_VERSION || table.size < sizeof table ||
+      info(&about) != KVC_OK)
+    return &table;
+  current.elementBytes = about.io == KVC_F32 ? 4 : 2;
+  for (int32_t layer = 0; layer < about.layers; ++layer) {
+    kvc_layer_info shape = {};
+    layerInfo(layer, &shape);
+    current.layers.push_back(shape);
+  }
+  return &table;
+}
+
+void closeTable(const Remote &remote) {
+  if (current.remote == &remote)
+    current = {};
+}
+
+} // namespace kvc::harness
