@@ -80,7 +80,9 @@ Expected<LoadedLibrary> LoadedLibrary::open(StringRef path, StringRef runner) {
 Error LoadedLibrary::describe(StringRef path) {
   if (table->info(&about) != KVC_OK || about.layers < 1 || !about.name ||
       !about.spec || about.io < KVC_F32 || about.io > KVC_BF16)
-    return userError("'" + path + "' does not say what it is");
+    return userError("'" + path + "' does not say what it is" +
+                     (remote && !remote->end().empty() ? ": " + remote->end()
+                                                       : std::string()));
   for (int32_t layer = 0; layer < about.layers; ++layer) {
     kvc_layer_info info = {};
     if (table->layer_info(layer, &info) != KVC_OK || info.heads < 1 ||
