@@ -13,6 +13,8 @@
 
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Remote.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <cstddef>
 
@@ -102,39 +104,62 @@ static kvc_layer_info shapeOf(int32_t layer) {
                                         : kvc_layer_info{};
 }
 
-static kvc_status decode(kvc_step *steps, size_t count) {
-  KVC_CALL(decode);
-  std::vector<kvc_step> there(steps, steps + count);
-  const size_t array = call.result(there.data(), count * sizeof *steps);
-  for (size_t i = 0; i < count; ++i) {
-    const kvc_step &step = steps[i];
-    const kvc_layer_info shape = shapeOf(step.layer);
-    auto point = [&](size_t member, const void *data, int64_t elements,
-                     int64_t bytes, bool comesBack) {
-      if (!data)
-        return;
-      const auto size = static_cast<size_t>(elements * bytes);
-      call.point(array, i * sizeof step + member,
-                 comesBack ? call.result(const_cast<void *>(data), size)
-                           : call.buffer(data, size));
-    };
-    const int64_t io = current.elementBytes;
-    point(offsetof(kvc_step, q), step.q, shape.heads * shape.head_dim, io,
-          false);
-    point(offsetof(kvc_step, k), step.k, shape.kv_heads * shape.head_dim, io,
-          false);
-    point(offsetof(kvc_step, v), step.v, shape.kv_heads * shape.value_dim, io,
-          false);
-    point(offsetof(kvc_step, out), step.out, shape.heads * shape.value_dim, io,
-          true);
-    point(offsetof(kvc_step, lse), step.lse, shape.heads, sizeof(float), true);
-  }
+namespace {
+/// Memory that a member of a struct points to.
+struct Memory {
+  size_t member; ///< its offset
+  const void *data;
+  int64_t elements, bytes; ///< bytes of an element
+  bool comesBack = false;
+};
+} // namespace
+
+/// Calls a function of (Item *items, size_t count) that writes each item's
+/// status; `memoryOf` says what an item's pointers point to.
+template <typename Item>
+static kvc_status callItems(
+    RemoteCall &call, Item *items, size_t count,
+    function_ref<SmallVector<Memory>(const Item &, const kvc_layer_info &)>
+        memoryOf) {
+  // What comes back has addresses of the other side.
+  std::vector<Item> there(items, items + count);
+  const size_t array = call.result(there.data(), count * sizeof(Item));
+  for (size_t i = 0; i < count; ++i)
+    for (const Memory &memory : memoryOf(items[i], shapeOf(items[i].layer))) {
+      if (!memory.data)
+        continue;
+      void *data = const_cast<void *>(memory.data);
+      const auto size = static_cast<size_t>(memory.elements * memory.bytes);
+      call.point(array, i * sizeof(Item) + memory.member,
+                 memory.comesBack ? call.result(data, size)
+                                  : call.buffer(data, size));
+    }
   call.passBuffer(array);
   call.pass(static_cast<int64_t>(count));
   const kvc_status status = finish(call);
   for (size_t i = 0; i < count; ++i)
-    steps[i].status = status == Ended ? Ended : there[i].status;
+    items[i].status = status == Ended ? Ended : there[i].status;
   return status;
+}
+
+static kvc_status decode(kvc_step *steps, size_t count) {
+  KVC_CALL(decode);
+  const int64_t io = current.elementBytes;
+  return callItems<kvc_step>(
+      call, steps, count,
+      [io](const kvc_step &step,
+           const kvc_layer_info &shape) -> SmallVector<Memory> {
+        const int64_t outs = shape.heads * shape.value_dim;
+        return {
+            {offsetof(kvc_step, q), step.q, shape.heads * shape.head_dim, io},
+            {offsetof(kvc_step, k), step.k, shape.kv_heads * shape.head_dim,
+             io},
+            {offsetof(kvc_step, v), step.v, shape.kv_heads * shape.value_dim,
+             io},
+            {offsetof(kvc_step, out), step.out, outs, io, true},
+            {offsetof(kvc_step, lse), step.lse, shape.heads, sizeof(float),
+             true}};
+      });
 }
 
 static kvc_status stored(kvc_cache *cache, int32_t layer, int64_t *out) {
@@ -186,8 +211,14 @@ static const char *lastError(const kvc_cache *cache) {
 }
 
 static const char *statusName(kvc_status status) {
-  if (current.remote && !current.remote->end().empty())
-    return "no answer";
+  if (current.remote && !current.remote->end().empty()) {
+    // Kept by status: names are compared with one another.
+    static std::map<int, std::string> names;
+    return (names[status] = status == Ended
+                                ? "no answer (" + current.remote->end() + ")"
+                                : "status " + std::to_string(status))
+        .c_str();
+  }
   KVC_CALL(status_name);
   call.pass(int64_t{status});
   return textOf(call);
