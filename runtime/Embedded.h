@@ -7,13 +7,14 @@
 //
 // One array a target: LLVM bitcode of the whole runtime, without debug
 // information. It defines `kvc_runtime_table` (runtime/Library.h), needs
-// `kvc_generated` (runtime/Generated.h), aligned_alloc, calloc, free, and
-// memcpy or memset where the code generator asks for them. All it defines has
-// hidden visibility.
+// `kvc_generated` (runtime/Generated.h), aligned_alloc, calloc, free, on
+// aarch64 getauxval, and memcpy or memset where the code generator asks for
+// them. All it defines has hidden visibility.
 //
-// Its functions carry the CPU they are compiled for: x86-64-v3, but x86-64 for
-// those that find out what a CPU lacks and say so. Whoever links it may raise
-// the former, never the latter.
+// Its functions carry the CPU they are compiled for: x86-64-v3 or Armv8.2-A
+// with FP16 and DotProd, but any x86-64 or Armv8-A for those that find out what
+// a CPU lacks and say so. Whoever links it may raise the former, never the
+// latter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,5 +23,7 @@
 
 extern const unsigned char kvc_runtime_x86_64_linux[];
 extern const unsigned long kvc_runtime_x86_64_linux_size;
+extern const unsigned char kvc_runtime_aarch64_linux[];
+extern const unsigned long kvc_runtime_aarch64_linux_size;
 
 #endif // KVC_RUNTIME_EMBEDDED_H

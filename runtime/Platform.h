@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Memory, and which features this CPU has. One small file a platform defines
-// these functions (PlatformLinux.cpp); a test may define them in its place.
+// Memory, by one small file a platform (PlatformLinux.cpp), and which features
+// this CPU has, by one an architecture (CpuX86.cpp, CpuArm.cpp). A test may
+// define these functions in their place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +19,8 @@
 
 namespace kvc::runtime {
 
-/// Bits of kvc_gen_model.features. Each says that the CPU has the instructions
-/// and that the operating system saves the registers they use.
+/// Bits of kvc_gen_model.features for x86-64. Each says that the CPU has the
+/// instructions and that the operating system saves the registers they use.
 enum CpuFeature : int64_t {
   CpuAvx2 = 1 << 0, ///< with AVX
   CpuFma = 1 << 1,
@@ -29,10 +30,25 @@ enum CpuFeature : int64_t {
   CpuMovbe = 1 << 5,
   /// SSE3, SSSE3, SSE4.1, SSE4.2, POPCNT, CMPXCHG16B, LAHF.
   CpuX86_64V2 = 1 << 6,
+  CpuAvx512 = 1 << 7, ///< F, BW, CD, DQ and VL
 
   /// All that x86-64-v3 asks for. The runtime itself is compiled for this.
   CpuX86_64V3 =
       CpuAvx2 | CpuFma | CpuF16c | CpuBmi2 | CpuLzcnt | CpuMovbe | CpuX86_64V2,
+  CpuX86_64V4 = CpuX86_64V3 | CpuAvx512,
+};
+
+/// The same for aarch64. Floating point and 128-bit vectors are in all of them.
+enum CpuFeatureArm : int64_t {
+  ArmCrc32 = 1 << 0,
+  ArmAtomics = 1 << 1,
+  ArmRounding = 1 << 2, ///< SQRDMLAH and SQRDMLSH
+  ArmHalf = 1 << 3,     ///< arithmetic of f16, of scalars and of vectors
+  ArmDotProduct = 1 << 4,
+
+  /// What a compiler may use of Armv8.2-A with FP16 and DotProd. The runtime
+  /// itself is compiled for this.
+  ArmV8_2 = ArmCrc32 | ArmAtomics | ArmRounding | ArmHalf | ArmDotProduct,
 };
 
 /// The features that this CPU has.

@@ -31,7 +31,10 @@ config.environment.setdefault(
 config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
 
 # Tools, so that a test names `%kvc-opt` or, found by PATH, `kvc-opt`.
-for tool in ("kvc-opt", "kvc-lsp-server", "kvc-test", "kvc"):
+for tool in (
+    "kvc-opt", "kvc-lsp-server", "kvc-test", "kvc-remote-aarch64-linux",
+    "kvc-remote", "kvc",
+):
     config.substitutions.append(
         (rf"%{tool}(?![-\w])", os.path.join(config.kvc_bin_dir, tool))
     )
@@ -77,6 +80,18 @@ if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
 if shutil.which("cc") and shutil.which("c++"):
     config.available_features.add("system-cc")
+
+# Libraries for another CPU than this machine's run under an emulator.
+if shutil.which("qemu-x86_64"):
+    config.available_features.add("qemu-x86_64")
+remote = os.path.join(config.kvc_bin_dir, "kvc-remote-aarch64-linux")
+if shutil.which("qemu-aarch64") and os.path.exists(remote):
+    config.available_features.add("qemu-aarch64")
+else:
+    lit_config.note(
+        "no qemu-aarch64, or no C library for aarch64 when kvc was configured:"
+        " libraries for aarch64-linux are compiled and not run"
+    )
 if config.kvc_sanitize:
     config.available_features.add("sanitize")
     for name in config.kvc_sanitize.split(","):

@@ -45,6 +45,7 @@ static ExitCode runRun(const Arguments &arguments) {
   if (arguments.has("--chunk") && !arguments.has("--prefill"))
     return fail(userError("--chunk says how a prefill is cut: give --prefill "
                           "too, or leave it out"));
+  options.runner = arguments.get("--runner");
   options.first = *first;
   options.prefill = *prefill;
   options.chunk = *chunk;
@@ -52,6 +53,12 @@ static ExitCode runRun(const Arguments &arguments) {
     return fail(std::move(error));
   return Good;
 }
+
+static const Flag runnerFlag = {
+    "--runner", "COMMAND",
+    "loads the library in a process of COMMAND, whose last word is a\n"
+    "kvc-remote. What this machine cannot load is run so in any case:\n"
+    "under qemu-aarch64, or what KVC_RUNNER in the environment says"};
 
 static const Flag runFlags[] = {
     {"--trace", "FILE",
@@ -70,6 +77,7 @@ static const Flag runFlags[] = {
     {"--prefill", "N", "take the first N tokens by prefill", "0"},
     {"--chunk", "C", "so many tokens a prefill",
      "as many as the spec allows"},
+    runnerFlag,
 };
 
 const Command runCommand = {"run",
@@ -94,7 +102,8 @@ static ExitCode runVerify(const Arguments &arguments) {
   VerifyOptions options;
   options.against = arguments.get("--spec");
   options.trace = arguments.get("--trace");
-  options.target = arguments.get("--target", options.target);
+  options.target = arguments.get("--target");
+  options.runner = arguments.get("--runner");
   bool ourFault = false;
   if (arguments.has("--summary")) {
     if (arguments.operands().empty() || options.trace.empty())
@@ -118,6 +127,7 @@ static const Flag verifyFlags[] = {
     {"--spec", "S", "hold it against this spec or IR", "its own"},
     {"--target", "NAME", "what a spec is compiled for", "x86-64-v3",
      targetNames},
+    runnerFlag,
     {"--summary", "",
      "of each S a line: its policy, tokens, the largest error, bytes\n"
      "against f16, time a token; on the trace alone"},
@@ -156,7 +166,8 @@ static ExitCode runFuzz(const Arguments &arguments) {
   options.count = *count;
   options.skip = *skip;
   options.show = arguments.has("--show");
-  options.target = arguments.get("--target", options.target);
+  options.target = arguments.get("--target");
+  options.runner = arguments.get("--runner");
   return fuzz(options, outs()) ? Good : UserError;
 }
 
@@ -166,6 +177,7 @@ static const Flag fuzzFlags[] = {
     {"--skip", "K", "begin with case K", "0"},
     {"--show", "", "print each case's spec"},
     {"--target", "NAME", "what is compiled for", "x86-64-v3", targetNames},
+    runnerFlag,
 };
 
 const Command fuzzCommand = {

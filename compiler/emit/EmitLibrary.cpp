@@ -262,7 +262,10 @@ static int64_t ioOf(kv::ModelOp model) {
 /// what it lacks would be a null pointer there.
 static LogicalResult checkFunctions(kv::StepOp step) {
   auto module = step->getParentOfType<ModuleOp>();
-  SmallVector<StringRef> needed{"ranges", "indices", "plan", "live", "attend"};
+  SmallVector<StringRef> needed{"ranges", "held",   "indices", "plan",
+                                "live",   "attend", "merge"};
+  if (step.getSchedule() && step.getSchedule()->getRows() > 1)
+    needed.push_back("attend_rows");
   if (step.getPolicy().getDepth().stores())
     needed.append({"append", "read_keys", "read_values"});
   if (llvm::any_of(

@@ -32,7 +32,7 @@ static Expected<std::string> playCase(const FuzzOptions &options,
     return model.takeError();
   CompileOptions compile;
   compile.target = options.target;
-  auto library = openCompiled(**model, compile);
+  auto library = openCompiled(**model, compile, options.runner);
   if (!library)
     return library.takeError();
   const uint64_t seed = Random::mix(~options.seed, number);
@@ -62,8 +62,10 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
        ++number) {
     progress.show("case " + Twine(number - options.skip) + " of " +
                   Twine(options.count));
-    const std::string again = formatv(
-        "kvc fuzz --seed {0} --skip {1} --count 1", options.seed, number);
+    std::string again = formatv("kvc fuzz --seed {0} --skip {1} --count 1",
+                                options.seed, number);
+    if (!options.target.empty())
+      again += " --target " + options.target;
     // Where the compiler crashes, this says which; where what it made does,
     // the trial.
     PrettyStackTraceString trace(again.c_str());

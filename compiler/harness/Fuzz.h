@@ -19,7 +19,8 @@ struct FuzzOptions {
   int64_t skip = 0;     ///< the number of the first case
   int64_t failures = 5; ///< it stops at so many
   bool show = false;    ///< print each case's spec
-  std::string target = CompileOptions().target;
+  std::string target;   ///< as CompileOptions has it
+  std::string runner;   ///< as LoadedLibrary::open has it
 };
 
 /// Each case: a random spec, compiled, and random steps held against the

@@ -9,6 +9,8 @@
 
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -22,32 +24,56 @@ void LibraryCache::Destroy::operator()(kvc_cache *cache) const {
   LibraryCall("destroy").run(table.destroy, cache);
 }
 
-Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
-  if (path.ends_with(".a") || path.ends_with(".o"))
-    return userError("'" + path +
-                     "' is to be linked into a program; compile the spec to "
-                     "a shared library, .so, to have it opened");
+Error LoadedLibrary::load(StringRef path) {
   // Without a slash dlopen would search the system's folders.
   std::string file = path.contains('/') ? path.str() : ("./" + path).str();
-  LoadedLibrary library;
-  library.handle = {dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL),
-                    [](void *handle) {
-                      if (handle)
-                        dlclose(handle);
-                    }};
-  if (!library.handle) {
+  handle = {dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL), [](void *handle) {
+              if (handle)
+                dlclose(handle);
+            }};
+  if (!handle) {
     const char *why = dlerror();
     return userError("cannot open '" + path + "': " + (why ? why : "unknown"));
   }
   auto function = reinterpret_cast<kvc_library_function>(
-      dlsym(library.handle.get(), "kvc_library"));
+      dlsym(handle.get(), "kvc_library"));
   if (!function)
     return userError("'" + path +
                      "' is no library made by kvc: it has no "
                      "kvc_library()");
-  library.table = function();
-  if (!library.table)
+  table = function();
+  if (!table)
     return userError("'" + path + "': kvc_library() gives no table");
+  return Error::success();
+}
+
+Error LoadedLibrary::start(StringRef path, StringRef runner) {
+  SmallString<128> file(path);
+  sys::fs::make_absolute(file);
+  auto started = Remote::start(runner, file);
+  if (!started)
+    return started.takeError();
+  remote = std::move(*started);
+  auto opened = openTable(*remote);
+  if (!opened)
+    return opened.takeError();
+  table = *opened;
+  return Error::success();
+}
+
+Expected<LoadedLibrary> LoadedLibrary::open(StringRef path, StringRef runner) {
+  if (path.ends_with(".a") || path.ends_with(".o"))
+    return userError("'" + path +
+                     "' is to be linked into a program; compile the spec to "
+                     "a shared library, .so, to have it opened");
+  LoadedLibrary library;
+  Expected<std::string> command =
+      runner.empty() ? runnerFor(path) : Expected<std::string>(runner.str());
+  if (!command)
+    return command.takeError();
+  if (Error error =
+          command->empty() ? library.load(path) : library.start(path, *command))
+    return error;
   if (library.table->abi_version != KVC_ABI_VERSION)
     return userError("'" + path + "' has version " +
                      Twine(library.table->abi_version) +
@@ -65,7 +91,9 @@ Expected<LoadedLibrary> LoadedLibrary::open(StringRef path) {
 Error LoadedLibrary::describe(StringRef path) {
   if (table->info(&about) != KVC_OK || about.layers < 1 || !about.name ||
       !about.spec || about.io < KVC_F32 || about.io > KVC_BF16)
-    return userError("'" + path + "' does not say what it is");
+    return userError("'" + path + "' does not say what it is" +
+                     (remote && !remote->end().empty() ? ": " + remote->end()
+                                                       : std::string()));
   for (int32_t layer = 0; layer < about.layers; ++layer) {
     kvc_layer_info info = {};
     if (table->layer_info(layer, &info) != KVC_OK || info.heads < 1 ||
@@ -122,7 +150,7 @@ Expected<LoadedLibrary> openCompiled(Model &model,
   const std::string path = folder->file("library.so");
   if (Error error = model.compile(options, path))
     return error;
-  return LoadedLibrary::open(path);
+  return LoadedLibrary::open(path, runner);
 }
 
 } // namespace kvc::harness

@@ -10,6 +10,7 @@
 
 #include "compiler/harness/Elements.h"
 #include "compiler/harness/Model.h"
+#include "compiler/harness/Remote.h"
 #include "kvc/kvc.h"
 #include "llvm/Support/Error.h"
 
@@ -50,8 +51,11 @@ private:
 /// A shared library that `kvc compile` made; closed at the end.
 class LoadedLibrary {
 public:
-  /// Refuses what is no such library, and one of another version.
-  static llvm::Expected<LoadedLibrary> open(llvm::StringRef path);
+  /// Refuses what is no such library, and one of another version. `runner` is
+  /// a command that loads it elsewhere (Remote.h); "": this process does, or
+  /// where it cannot the runner for the library's machine.
+  static llvm::Expected<LoadedLibrary> open(llvm::StringRef path,
+                                            llvm::StringRef runner = "");
 
   const kvc_library_table &operator*() const { return *table; }
   const kvc_library_table *operator->() const { return table; }
@@ -66,15 +70,20 @@ public:
     return infos[layer].limit < 0 ? INT64_MAX : infos[layer].limit;
   }
   Element io() const;
+  /// Whether it runs in a process of its own, under a runner.
+  bool isRemote() const { return remote != nullptr; }
 
   llvm::Expected<LibraryCache> create(int64_t firstPosition = 0,
                                       const LearnedSinks &sinks = {}) const;
   llvm::Expected<LibraryCache> create(kvc_options options) const;
 
 private:
+  llvm::Error load(llvm::StringRef path);
+  llvm::Error start(llvm::StringRef path, llvm::StringRef runner);
   llvm::Error describe(llvm::StringRef path);
 
   std::unique_ptr<void, void (*)(void *)> handle{nullptr, nullptr};
+  std::unique_ptr<Remote> remote;
   const kvc_library_table *table = nullptr;
   kvc_info about = {};
   std::vector<LayerShape> shapes;

@@ -180,7 +180,7 @@ Error Replay::writeStats(StringRef path) const {
 }
 
 Error runTrace(const RunOptions &options) {
-  auto library = LoadedLibrary::open(options.library);
+  auto library = LoadedLibrary::open(options.library, options.runner);
   if (!library)
     return library.takeError();
   auto trace = readTrace(options.trace, library->layers(), library->io());

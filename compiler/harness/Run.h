@@ -20,6 +20,7 @@ struct RunOptions {
   std::string output;    ///< out and lse of each layer
   std::string dumpCache; ///< what is stored at the end; "": not written
   std::string stats;     ///< JSON; "": not written
+  std::string runner;    ///< as LoadedLibrary::open has it
   int64_t first = 0;     ///< position of the first token
   int64_t prefill = 0;   ///< so many tokens by prefill, the rest by decode
   int64_t chunk = 0;     ///< tokens of one prefill; 0: as many as can be

@@ -220,6 +220,9 @@ static bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
 std::string Together::run() {
   Result alone;
   for (const Manner &manner : manners) {
+    // A function of this process cannot be called from another.
+    if (manner.parallelFor && library.isRemote())
+      continue;
     Result result = runIn(manner);
     if (!result.error.empty())
       return result.error;

@@ -30,16 +30,16 @@ static bool isText(StringRef path) {
 static Expected<LoadedLibrary> openLibrary(const VerifyOptions &options,
                                            Subject &subject, bool &ourFault) {
   if (!isText(options.subject))
-    return LoadedLibrary::open(options.subject);
+    return LoadedLibrary::open(options.subject, options.runner);
   auto model = Model::load(options.subject);
   if (!model)
     return model.takeError();
   subject.model = std::move(*model);
   CompileOptions compile;
   compile.target = options.target;
-  auto opened = openCompiled(*subject.model, compile);
+  auto opened = openCompiled(*subject.model, compile, options.runner);
   if (!opened)
-    ourFault = subject.model->getSpec() != nullptr;
+    ourFault = subject.model->getSpec() && options.target.empty();
   return opened;
 }
 

@@ -17,7 +17,8 @@ struct VerifyOptions {
   std::string subject; ///< a library, a spec or IR
   std::string against; ///< a spec or IR; "": the subject's own
   std::string trace;   ///< "": none
-  std::string target = CompileOptions().target; ///< where it is compiled
+  std::string target;  ///< as CompileOptions has it, where it is compiled
+  std::string runner;  ///< as LoadedLibrary::open has it
 };
 
 /// A library and the model that it is held against.

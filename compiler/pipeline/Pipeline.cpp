@@ -20,6 +20,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -141,7 +142,8 @@ struct Compile {
   std::string header = {}; ///< of the library; "" where there is no model left
 
   InFlightDiagnostic error() { return emitError(UnknownLoc::get(&context)); }
-  LogicalResult findTarget(StringRef name);
+  /// `madeFor`: the target that the input was made for; "": none yet.
+  LogicalResult findTarget(StringRef madeFor);
   LogicalResult lower(ModuleOp module);
   LogicalResult writeText(ModuleOp module);
   LogicalResult generate(llvm::Module &module, bool finished);
@@ -149,17 +151,26 @@ struct Compile {
 };
 } // namespace
 
-LogicalResult Compile::findTarget(StringRef name) {
+LogicalResult Compile::findTarget(StringRef madeFor) {
+  StringRef name = options.target;
+  if (name.empty())
+    name = madeFor.empty() ? StringRef(DefaultTarget) : madeFor;
   target = Target::find(name);
-  if (target)
-    return success();
-  return error() << "target " << name << " is not generated yet; there is "
-                 << llvm::join(Target::names(), ", ");
+  if (!target && name == "host")
+    return error() << "none of the targets runs on this machine; there is "
+                   << llvm::join(Target::names(), ", ");
+  if (!target)
+    return error() << "target " << name << " is not generated yet; there is "
+                   << llvm::join(Target::names(), ", ") << ", host";
+  if (!madeFor.empty() && target->name() != madeFor)
+    return error() << "this stage was made for " << madeFor << ", not for "
+                   << target->name() << ": compile the spec again";
+  return success();
 }
 
 LogicalResult Compile::lower(ModuleOp module) {
   auto wanted = module->getAttrOfType<kv::TargetAttr>("kv.target");
-  if (failed(findTarget(wanted ? wanted.getName() : StringRef(options.target))))
+  if (failed(findTarget(wanted ? wanted.getName() : StringRef())))
     return failure();
   if (!module.getOps<kv::ModelOp>().empty())
     header = headerFor(*module.getOps<kv::ModelOp>().begin());
@@ -269,11 +280,19 @@ LogicalResult lowerModule(ModuleOp module, const CompileOptions &options) {
   return Compile{*module.getContext(), options, /*output=*/""}.lower(module);
 }
 
+/// What the library that became `module` says that it was made for.
+static StringRef targetIn(const llvm::Module &module) {
+  const llvm::GlobalVariable *name =
+      module.getGlobalVariable("kvc_target", /*AllowInternal=*/true);
+  auto text = name && name->hasInitializer()
+                  ? dyn_cast<llvm::ConstantDataArray>(name->getInitializer())
+                  : nullptr;
+  return text && text->isCString() ? text->getAsCString() : StringRef();
+}
+
 LogicalResult compileIRFile(MLIRContext &context, StringRef input,
                             const CompileOptions &options, StringRef output) {
   Compile compile{context, options, output};
-  if (failed(compile.findTarget(options.target)))
-    return failure();
   if (options.stop < Stage::IR || options.stop == Stage::Header)
     return compile.error() << input << " is LLVM IR already, behind stage "
                            << stageName(options.stop);
@@ -286,6 +305,8 @@ LogicalResult compileIRFile(MLIRContext &context, StringRef input,
     diagnostic.print("", os, /*ShowColors=*/false);
     return compile.error() << StringRef(text).trim();
   }
+  if (failed(compile.findTarget(targetIn(*module))))
+    return failure();
   return compile.generate(*module, /*finished=*/true);
 }
 

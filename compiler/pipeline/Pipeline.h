@@ -35,8 +35,11 @@ enum class Stage {
 std::optional<Stage> parseStage(llvm::StringRef name);
 llvm::StringRef stageName(Stage stage);
 
+/// What a spec is compiled for where nobody says.
+inline constexpr llvm::StringLiteral DefaultTarget = "x86-64-v3";
+
 struct CompileOptions {
-  std::string target = "x86-64-v3";
+  std::string target; ///< "": what IR was made for, else DefaultTarget
   Stage stop = Stage::Library;
 };
 

@@ -27,6 +27,8 @@ public:
 
   /// As --target takes it.
   virtual llvm::StringRef name() const = 0;
+  /// Whether this machine has what its code needs.
+  virtual bool runsHere() const = 0;
   /// What the tile level needs to know of it.
   virtual kv::TargetAttr attribute(mlir::MLIRContext *context) const = 0;
   /// Tile level to vector, scf and memref.
@@ -41,7 +43,8 @@ public:
   virtual bool emit(llvm::Module &module, bool assembly,
                     llvm::raw_pwrite_stream &os, std::string &error) const = 0;
 
-  /// The target of that name; null where there is none.
+  /// The target of that name; "host" is the one that asks most of this machine
+  /// and runs on it. Null where there is none.
   static const Target *find(llvm::StringRef name);
   static std::vector<std::string> names();
 };

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The real functions come from the runtime's own file, under other names.
+// The real functions come from the runtime's own files, under other names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,11 @@
 #define release platformRelease
 #define cpuFeatures platformCpuFeatures
 #include "runtime/PlatformLinux.cpp"
+#ifdef __aarch64__
+#include "runtime/CpuArm.cpp"
+#else
+#include "runtime/CpuX86.cpp"
+#endif
 #undef allocatePage
 #undef allocateTable
 #undef release

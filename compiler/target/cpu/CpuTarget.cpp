@@ -20,6 +20,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
@@ -29,18 +30,57 @@ using namespace mlir;
 
 namespace kvc {
 
+static llvm::StringRef x86Runtime() {
+  return {reinterpret_cast<const char *>(kvc_runtime_x86_64_linux),
+          kvc_runtime_x86_64_linux_size};
+}
+
+static llvm::StringRef armRuntime() {
+  return {reinterpret_cast<const char *>(kvc_runtime_aarch64_linux),
+          kvc_runtime_aarch64_linux_size};
+}
+
 CpuDescription CpuTarget::x86V3() {
-  return {"x86-64-v3",
-          "x86_64-unknown-linux-gnu",
-          "x86-64-v3",
-          /*lanes=*/8,
-          /*registers=*/16,
-          runtime::CpuX86_64V3,
-          [] {
-            return llvm::StringRef(
-                reinterpret_cast<const char *>(kvc_runtime_x86_64_linux),
-                kvc_runtime_x86_64_linux_size);
-          }};
+  return {.name = "x86-64-v3",
+          .triple = "x86_64-unknown-linux-gnu",
+          .cpu = "x86-64-v3",
+          .extras = "",
+          .tune = "",
+          .anyCpu = "x86-64",
+          .lanes = 8,
+          .registers = 16,
+          .features = runtime::CpuX86_64V3,
+          .runtime = x86Runtime};
+}
+
+CpuDescription CpuTarget::x86V4() {
+  CpuDescription description = x86V3();
+  description.name = "x86-64-v4";
+  description.cpu = "x86-64-v4";
+  description.lanes = 16;
+  description.registers = 32;
+  description.features = runtime::CpuX86_64V4;
+  return description;
+}
+
+CpuDescription CpuTarget::armLinux() {
+  return {.name = "aarch64-linux",
+          .triple = "aarch64-unknown-linux-gnu",
+          .cpu = "generic",
+          .extras = "+v8.2a,+fullfp16,+dotprod",
+          .tune = "neoverse-n1",
+          .anyCpu = "generic",
+          .lanes = 4,
+          .registers = 32,
+          .features = runtime::ArmV8_2,
+          .runtime = armRuntime};
+}
+
+bool CpuTarget::runsHere() const {
+  llvm::Triple here(llvm::sys::getProcessTriple()), there(description.triple);
+  // Bits of features are an architecture's own.
+  return here.getArch() == there.getArch() && here.getOS() == there.getOS() &&
+         !(description.features & ~runtime::cpuFeatures());
 }
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
@@ -78,8 +118,13 @@ static void initializeLLVM() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    // The runtime asks what the CPU has in inline assembly.
+    // The runtime has some inline assembly.
     LLVMInitializeX86AsmParser();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
   });
 }
 
@@ -92,8 +137,8 @@ CpuTarget::machine(std::string &error) const {
   if (!target)
     return nullptr;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, description.cpu, "", llvm::TargetOptions(), llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, description.cpu, description.extras, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 bool CpuTarget::linkRuntime(llvm::Module &module, std::string &error) const {
@@ -174,8 +219,15 @@ bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
     if (function.isDeclaration())
       continue;
     // Entry points run before it is known what the CPU has.
-    const bool entry = isExported(function);
-    function.addFnAttr("target-cpu", entry ? "x86-64" : description.cpu);
+    if (isExported(function)) {
+      function.addFnAttr("target-cpu", description.anyCpu);
+      continue;
+    }
+    function.addFnAttr("target-cpu", description.cpu);
+    if (!description.extras.empty())
+      function.addFnAttr("target-features", description.extras);
+    if (!description.tune.empty())
+      function.addFnAttr("tune-cpu", description.tune);
   }
   // The runtime comes optimised, and meets kernels through pointers alone.
   if (!optimize(module, *machine, error) || !linkRuntime(module, error))

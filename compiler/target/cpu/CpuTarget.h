@@ -15,12 +15,15 @@ namespace kvc {
 
 /// What tells one CPU target from another.
 struct CpuDescription {
-  std::string name;             ///< as --target takes it
-  std::string triple;           ///< LLVM's
-  std::string cpu;              ///< LLVM's
-  int64_t lanes;                ///< 32-bit lanes of a vector
-  int64_t registers;            ///< vector registers
-  int64_t features;             ///< runtime/Platform.h
+  std::string name;   ///< as --target takes it
+  std::string triple; ///< LLVM's
+  std::string cpu;    ///< LLVM's
+  std::string extras; ///< LLVM's features beyond those of `cpu`
+  std::string tune;   ///< LLVM's CPU to order instructions for; "": `cpu`
+  std::string anyCpu; ///< of functions that find out what the CPU lacks
+  int64_t lanes;      ///< 32-bit lanes of a vector
+  int64_t registers;  ///< vector registers
+  int64_t features;   ///< runtime/Platform.h
   llvm::StringRef (*runtime)(); ///< bitcode
 };
 
@@ -31,8 +34,11 @@ public:
       : description(std::move(description)) {}
 
   static CpuDescription x86V3();
+  static CpuDescription x86V4();
+  static CpuDescription armLinux();
 
   llvm::StringRef name() const override { return description.name; }
+  bool runsHere() const override;
   kv::TargetAttr attribute(mlir::MLIRContext *context) const override;
   void buildLoops(mlir::OpPassManager &passes) const override;
   void buildLLVM(mlir::OpPassManager &passes) const override;

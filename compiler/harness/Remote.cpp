@@ -1,0 +1,242 @@
+//===- Remote.cpp - a library that runs under a runner --------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Remote.h"
+
+#include "compiler/harness/Files.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/StringSaver.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+extern char **environ;
+
+using namespace llvm;
+
+namespace kvc::harness {
+
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
+
+/// Starts the command with `end` of a socket as its input and output; -1 with
+/// errno where it cannot.
+static int spawn(ArrayRef<const char *> command, int end) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, end, STDOUT_FILENO);
+  pid_t process = -1;
+  errno = posix_spawnp(&process, command.front(), &actions, nullptr,
+                       const_cast<char *const *>(command.data()), environ);
+  const bool started = errno == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  return started ? process : -1;
+}
+
+Expected<std::unique_ptr<Remote>> Remote::start(StringRef runner,
+                                                StringRef library) {
+  BumpPtrAllocator allocator;
+  StringSaver saver(allocator);
+  SmallVector<const char *> command;
+  cl::TokenizeGNUCommandLine(runner, saver, command);
+  if (command.empty())
+    return userError("the runner is empty");
+  command.push_back(saver.save(library).data());
+  command.push_back(nullptr);
+
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+    return userError(Twine("no socket for a runner: ") + std::strerror(errno));
+  for (int end : ends)
+    fcntl(end, F_SETFD, FD_CLOEXEC);
+  std::unique_ptr<Remote> remote(new Remote);
+  remote->socket = ends[0];
+  remote->process = spawn(command, ends[1]);
+  const std::string why = std::strerror(errno);
+  ::close(ends[1]);
+  if (remote->process < 0)
+    return userError("'" + library + "' needs the runner '" + runner +
+                     "', which does not start: " + why);
+
+  kvc_remote_greeting &greeting = remote->greeting;
+  if (!remote->receive(&greeting, sizeof greeting) ||
+      greeting.magic != KVC_REMOTE_MAGIC)
+    return userError("'" + library + "' needs the runner '" + runner +
+                     "', which does not answer as kvc-remote does" +
+                     (remote->ended.empty() ? "" : ": " + remote->ended));
+  std::string problem(greeting.text, 0);
+  remote->receive(problem.data(), problem.size());
+  if (!problem.empty())
+    return userError("cannot open '" + library + "' under '" + runner +
+                     "': " + problem);
+  return remote;
+}
+
+Remote::~Remote() {
+  closeTable(*this);
+  // It ends with its input.
+  if (socket >= 0)
+    ::close(socket);
+  if (process > 0)
+    waitpid(process, nullptr, 0);
+}
+
+void Remote::noteEnd() {
+  if (process <= 0)
+    return;
+  ::close(socket);
+  socket = -1;
+  int status = 0;
+  waitpid(process, &status, 0);
+  process = -1;
+  if (WIFSIGNALED(status))
+    ended = std::string("the runner was ended by signal ") +
+            strsignal(WTERMSIG(status));
+  else
+    ended = "the runner ended with code " + std::to_string(WEXITSTATUS(status));
+}
+
+bool Remote::send(const void *data, size_t bytes) {
+  const char *at = static_cast<const char *>(data);
+  while (bytes && process > 0) {
+    const ssize_t done = ::send(socket, at, bytes, MSG_NOSIGNAL);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0) {
+      noteEnd();
+      break;
+    }
+    at += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return !bytes && process > 0;
+}
+
+bool Remote::receive(void *data, size_t bytes) {
+  char *at = static_cast<char *>(data);
+  while (bytes && process > 0) {
+    const ssize_t done = ::read(socket, at, bytes);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0) {
+      noteEnd();
+      break;
+    }
+    at += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return !bytes && process > 0;
+}
+
+std::optional<uint64_t> Remote::call(const RemoteCall &call) {
+  const kvc_remote_request request = {
+      KVC_REMOTE_CALL, call.function, call.arguments.size(),
+      call.buffers.size(), call.pointers.size()};
+  std::string message;
+  auto put = [&](const void *data, size_t bytes) {
+    message.append(static_cast<const char *>(data), bytes);
+  };
+  put(&request, sizeof request);
+  put(call.arguments.data(), call.arguments.size() * sizeof call.arguments[0]);
+  put(call.buffers.data(), call.buffers.size() * sizeof call.buffers[0]);
+  put(call.pointers.data(), call.pointers.size() * sizeof call.pointers[0]);
+  for (size_t i = 0; i < call.buffers.size(); ++i)
+    put(call.memory[i], call.buffers[i].bytes);
+  uint64_t result = 0;
+  if (!send(message.data(), message.size()) || !receive(&result, sizeof result))
+    return std::nullopt;
+  for (size_t i = 0; i < call.buffers.size(); ++i)
+    if (call.buffers[i].comes_back &&
+        !receive(call.memory[i], call.buffers[i].bytes) &&
+        call.buffers[i].bytes)
+      return std::nullopt;
+  return result;
+}
+
+const char *Remote::text(uint64_t address) {
+  const kvc_remote_request request = {KVC_REMOTE_TEXT, address, 0, 0, 0};
+  uint64_t length = 0;
+  std::string &text = texts[address];
+  if (!send(&request, sizeof request) || !receive(&length, sizeof length))
+    return ended.c_str();
+  text.resize(length);
+  receive(text.data(), length);
+  return text.c_str();
+}
+
+//===----------------------------------------------------------------------===//
+// Which runner
+//===----------------------------------------------------------------------===//
+
+/// The machine that an ELF file is for; nothing where it is no ELF file.
+static std::optional<unsigned> machineOf(StringRef path) {
+  auto head = MemoryBuffer::getFileSlice(path, sizeof(ELF::Elf64_Ehdr), 0);
+  if (!head)
+    return std::nullopt;
+  StringRef bytes = (*head)->getBuffer();
+  if (bytes.size() < sizeof(ELF::Elf64_Ehdr) ||
+      !bytes.starts_with(ELF::ElfMagic))
+    return std::nullopt;
+  return support::endian::read16le(bytes.data() +
+                                   offsetof(ELF::Elf64_Ehdr, e_machine));
+}
+
+static unsigned machineHere() {
+  switch (Triple(sys::getProcessTriple()).getArch()) {
+  case Triple::x86_64:
+    return ELF::EM_X86_64;
+  case Triple::aarch64:
+    return ELF::EM_AARCH64;
+  default:
+    return ELF::EM_NONE;
+  }
+}
+
+Expected<std::string> runnerFor(StringRef path) {
+  const auto machine = machineOf(path);
+  if (!machine || *machine == machineHere())
+    return "";
+  if (const char *runner = std::getenv("KVC_RUNNER"))
+    return runner;
+  // Beside the program that asks.
+  static const int here = 0;
+  std::string tool =
+      sys::fs::getMainExecutable(nullptr, const_cast<int *>(&here));
+  StringRef folder = sys::path::parent_path(tool);
+  const std::string remote = (folder + "/kvc-remote-aarch64-linux").str();
+  if (*machine != ELF::EM_AARCH64)
+    return userError("'" + path +
+                     "' is for another machine; say with --runner what runs "
+                     "its programs");
+  if (!sys::fs::can_execute(remote))
+    return userError(
+        "'" + path + "' is for aarch64, and '" + remote +
+        "' is not built, since there was no C library for aarch64 when kvc "
+        "was configured (on Debian libc6-dev-arm64-cross and "
+        "libgcc-12-dev-arm64-cross); or say with --runner what runs it");
+  return "qemu-aarch64 -L /usr/aarch64-linux-gnu '" + remote + "'";
+}
+
+} // namespace kvc::harness

@@ -1,0 +1,143 @@
+/*===- kvc-remote.c - loads a library and calls what it is told to ----------===
+ *
+ * Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ *===------------------------------------------------------------------------===
+ *
+ * usage: kvc-remote LIBRARY
+ *
+ * Built for each machine that kvc has a target for and that an emulator can be
+ * had of; Protocol.h tells what it reads and writes. It ends with its input.
+ *
+ *===------------------------------------------------------------------------===*/
+
+#include "compiler/harness/remote/Protocol.h"
+#include "kvc/kvc.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Standard output belongs to the protocol: what goes wrong here is a code. */
+enum { ENDED = 0, REFUSED = 1, BAD_REQUEST = 2, NO_MEMORY = 3 };
+
+static void take(void *to, size_t bytes) {
+  if (bytes && fread(to, bytes, 1, stdin) != 1)
+    exit(ENDED);
+}
+
+static void give(const void *from, size_t bytes) {
+  if (bytes && fwrite(from, bytes, 1, stdout) != 1)
+    exit(ENDED);
+}
+
+static void *room(size_t bytes) {
+  void *memory = malloc(bytes ? bytes : 1);
+  if (!memory)
+    exit(NO_MEMORY);
+  return memory;
+}
+
+static void *takeArray(size_t count, size_t size) {
+  void *array = room(count * size);
+  take(array, count * size);
+  return array;
+}
+
+/* Addresses of functions; integers and pointers are passed alike on the CPUs
+ * that there are targets for, and arguments too many do no harm. */
+typedef uint64_t (*function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                             uint64_t, uint64_t, uint64_t);
+
+static uint64_t callAt(const kvc_library_table *table, uint64_t offset,
+                       const uint64_t *a) {
+  function called;
+  if (offset + sizeof called > table->size)
+    exit(BAD_REQUEST);
+  memcpy(&called, (const char *)table + offset, sizeof called);
+  return called(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+}
+
+static void answerCall(const kvc_library_table *table,
+                       const kvc_remote_request *request) {
+  if (request->arguments > KVC_REMOTE_ARGUMENTS)
+    exit(BAD_REQUEST);
+  kvc_remote_argument *arguments =
+      takeArray(request->arguments, sizeof *arguments);
+  kvc_remote_buffer *buffers = takeArray(request->buffers, sizeof *buffers);
+  kvc_remote_pointer *pointers = takeArray(request->pointers, sizeof *pointers);
+  char **memory = room(request->buffers * sizeof *memory);
+  for (uint64_t i = 0; i < request->buffers; ++i)
+    memory[i] = takeArray(1, buffers[i].bytes);
+  for (uint64_t i = 0; i < request->pointers; ++i)
+    memcpy(memory[pointers[i].buffer] + pointers[i].offset,
+           &memory[pointers[i].target], sizeof *memory);
+
+  uint64_t values[KVC_REMOTE_ARGUMENTS] = {0};
+  for (uint64_t i = 0; i < request->arguments; ++i)
+    values[i] = arguments[i].is_buffer
+                    ? (uint64_t)(uintptr_t)memory[arguments[i].value]
+                    : arguments[i].value;
+  const uint64_t result = callAt(table, request->where, values);
+
+  give(&result, sizeof result);
+  for (uint64_t i = 0; i < request->buffers; ++i) {
+    if (buffers[i].comes_back)
+      give(memory[i], buffers[i].bytes);
+    free(memory[i]);
+  }
+  free(memory);
+  free(pointers);
+  free(buffers);
+  free(arguments);
+}
+
+static void answerText(uint64_t address) {
+  const char *text = (const char *)(uintptr_t)address;
+  const uint64_t length = text ? strlen(text) : 0;
+  give(&length, sizeof length);
+  give(text, length);
+}
+
+static void greet(const kvc_library_table *table, const char *problem) {
+  const kvc_remote_greeting greeting = {
+      KVC_REMOTE_MAGIC, table ? table->abi_version : 0, table ? table->size : 0,
+      strlen(problem)};
+  give(&greeting, sizeof greeting);
+  give(problem, strlen(problem));
+  fflush(stdout);
+}
+
+static int refuse(const char *problem) {
+  greet(NULL, problem ? problem : "unknown");
+  return REFUSED;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return refuse("usage: kvc-remote LIBRARY");
+  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return refuse(dlerror());
+  kvc_library_function get;
+  void *symbol = dlsym(library, "kvc_library");
+  memcpy(&get, &symbol, sizeof get);
+  const kvc_library_table *table = get ? get() : NULL;
+  if (!table)
+    return refuse("it is no library made by kvc: no kvc_library() of it gives "
+                  "a table");
+  greet(table, "");
+  for (;;) {
+    kvc_remote_request request;
+    take(&request, sizeof request);
+    if (request.kind == KVC_REMOTE_CALL)
+      answerCall(table, &request);
+    else if (request.kind == KVC_REMOTE_TEXT)
+      answerText(request.where);
+    else
+      return BAD_REQUEST;
+    fflush(stdout);
+  }
+}
