@@ -143,7 +143,8 @@ Expected<LibraryCache> LoadedLibrary::create(kvc_options options) const {
 }
 
 Expected<LoadedLibrary> openCompiled(Model &model,
-                                     const CompileOptions &options) {
+                                     const CompileOptions &options,
+                                     StringRef runner) {
   auto folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
