@@ -45,14 +45,12 @@ LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
   return success();
 }
 
-LogicalResult PolicyAttr::verify(EmitError emitError,
-                                 PrecisionAttrInterface keys,
-                                 PrecisionAttrInterface values,
-                                 PrecisionAttrInterface residual,
-                                 PrecisionAttrInterface keySinks,
-                                 PrecisionAttrInterface valueSinks,
-                                 TimeAttrInterface, PositionAttrInterface,
-                                 DepthAttrInterface, ArrayAttr score, int64_t rollback) {
+LogicalResult PolicyAttr::verify(
+    EmitError emitError, PrecisionAttrInterface keys,
+    PrecisionAttrInterface values, PrecisionAttrInterface residual,
+    PrecisionAttrInterface keySinks, PrecisionAttrInterface valueSinks,
+    TimeAttrInterface, PositionAttrInterface, DepthAttrInterface,
+    ArrayAttr score, int64_t rollback) {
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"residual", residual},
         {"key_sinks", keySinks},

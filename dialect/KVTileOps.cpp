@@ -33,8 +33,7 @@ LogicalResult PageOp::verify() {
 
 /// A buffer of tokens, `each` rows a token, and a tile of whole tokens.
 static LogicalResult verifyTokens(Operation *op, MemRefType buffer,
-                                  int64_t each, int64_t rows,
-                                  int64_t columns) {
+                                  int64_t each, int64_t rows, int64_t columns) {
   if (buffer.getRank() != 3 || buffer.getDimSize(2) != columns)
     return op->emitOpError("meets rows of ")
            << columns << " in a buffer of tokens, not in " << buffer;
@@ -75,11 +74,10 @@ LogicalResult RotateOp::verify() {
           ArrayRef<int64_t>{2, position.getPairs()})
     return emitOpError("takes angles of 2x")
            << position.getPairs() << ", not " << angles;
-  if (byToken && (angles.getDimSize(0) < 1 ||
-                  tile.getRows() % angles.getDimSize(0) != 0))
-    return emitOpError("has ")
-           << tile.getRows() << " rows for the angles of "
-           << angles.getDimSize(0) << " tokens";
+  if (byToken &&
+      (angles.getDimSize(0) < 1 || tile.getRows() % angles.getDimSize(0) != 0))
+    return emitOpError("has ") << tile.getRows() << " rows for the angles of "
+                               << angles.getDimSize(0) << " tokens";
   for (int64_t pair = 0; pair < position.getPairs(); ++pair) {
     auto [first, second] = position.getPairDims(pair);
     if (std::max(first, second) >= tile.getColumns())
@@ -145,9 +143,9 @@ LogicalResult AccumulateOp::verify() {
 static LogicalResult verifyRegion(Operation *op, Region &region, int64_t each,
                                   TileType tile, size_t results) {
   if (each < 1 || tile.getRows() % each != 0)
-    return op->emitOpError("has ") << tile.getRows()
-                                   << " rows, which is no multiple of " << each
-                                   << " a token";
+    return op->emitOpError("has ")
+           << tile.getRows() << " rows, which is no multiple of " << each
+           << " a token";
   Block &block = region.front();
   auto areIndices = [](TypeRange types, size_t count) {
     return types.size() == count &&

@@ -173,8 +173,10 @@ static const Flag compileFlags[] = {
      "stop at kv, steps, tiles, loops, llvm, ir, asm, object, archive,\n"
      "library or header",
      "what the suffix of FILE says; .mlir: tiles", stageNames},
-    {"--target", "NAME", "what it is to run on; host: the one of them that makes most of this\n"
-     "machine", "x86-64-v3", targetNames},
+    {"--target", "NAME",
+     "what it is to run on; host: the one of them that makes most of this\n"
+     "machine",
+     "x86-64-v3", targetNames},
     {"--gpu", "NAME", "only none; others are not generated yet", "none",
      [] { return std::vector<std::string>{"none"}; }},
 };

@@ -75,8 +75,7 @@ static const Flag runFlags[] = {
      "not written"},
     {"--first", "N", "position of the first token", "0"},
     {"--prefill", "N", "take the first N tokens by prefill", "0"},
-    {"--chunk", "C", "so many tokens a prefill",
-     "as many as the spec allows"},
+    {"--chunk", "C", "so many tokens a prefill", "as many as the spec allows"},
     runnerFlag,
 };
 

@@ -130,7 +130,8 @@ bool CFunctions::takesSinks() {
 }
 
 Value CFunctions::noSinks(StringRef suffix) {
-  const std::string name = (step.getSymName() + "_" + suffix + "_no_sinks").str();
+  const std::string name =
+      (step.getSymName() + "_" + suffix + "_no_sinks").str();
   const int64_t heads = step.getShape().getHeads();
   auto tensor = RankedTensorType::get({heads}, builder.getF32Type());
   {
@@ -178,8 +179,7 @@ std::string CFunctions::attend(StringRef suffix, int64_t rows) {
     Value null = LLVM::ZeroOp::create(builder, loc, pointer);
     Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
                                        sinks, null);
-    sinks = LLVM::SelectOp::create(builder, loc, given, sinks,
-                                   noSinks(suffix));
+    sinks = LLVM::SelectOp::create(builder, loc, given, sinks, noSinks(suffix));
     passStatic(arguments, sinks, {shape.getHeads()});
   }
   LLVM::CallOp::create(builder, loc, function, arguments);
@@ -210,14 +210,14 @@ std::string CFunctions::merge() {
   auto outer = open("merge", none, {pointer, i64, i64, pointer, pointer, i64});
   SmallVector<Value> arguments(outer.getArguments().take_front(3));
   // Who wants no lse has a place for it on the stack.
-  Value scratch = LLVM::AllocaOp::create(builder, loc, pointer,
-                                         builder.getF32Type(),
-                                         integer(step.getShape().getHeads()));
+  Value scratch =
+      LLVM::AllocaOp::create(builder, loc, pointer, builder.getF32Type(),
+                             integer(step.getShape().getHeads()));
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   Value wanted = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
                                       outer.getArgument(4), null);
-  Value lse = LLVM::SelectOp::create(builder, loc, wanted,
-                                     outer.getArgument(4), scratch);
+  Value lse = LLVM::SelectOp::create(builder, loc, wanted, outer.getArgument(4),
+                                     scratch);
   passOut(arguments, outer.getArgument(3), lse, outer.getArgument(5),
           integer(1));
   LLVM::CallOp::create(builder, loc, function, arguments);

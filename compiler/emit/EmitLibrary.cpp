@@ -190,10 +190,9 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                 at(functions.append()),
                 at(functions.code()),
                 at(functions.attend("attend", 1)),
-                at(functions.attend("attend_rows",
-                                    step.getSchedule()
-                                        ? step.getSchedule()->getRows()
-                                        : 1)),
+                at(functions.attend(
+                    "attend_rows",
+                    step.getSchedule() ? step.getSchedule()->getRows() : 1)),
                 at(functions.merge()),
                 at(functions.read()),
                 at(functions.store("live")),
@@ -235,8 +234,11 @@ Record LibraryWriter::layerRecord(
   std::string policy;
   llvm::raw_string_ostream(policy) << layer.getPolicy();
   return {
-      Member::address(kernel), number, layer.getOwnerNumber(),
-      ropeOf(layer.getPolicy().getPosition()), chunkOf(layer),
+      Member::address(kernel),
+      number,
+      layer.getOwnerNumber(),
+      ropeOf(layer.getPolicy().getPosition()),
+      chunkOf(layer),
       Member::address(text((layer.getSymName() + "_policy").str(), policy))};
 }
 

@@ -129,11 +129,10 @@ kvc_status merge(const LoadedLibrary &library, int64_t layer, int64_t tokens,
     table.push_back({part.out.data(), part.lse.data()});
   std::vector<uint8_t> out(rows * shape.valueDim * elementBytes(io));
   std::vector<float> lse(rows);
-  if (kvc_status status =
-          LibraryCall("merge", layer)
-              .run(library->merge, static_cast<int32_t>(layer), table.data(),
-                   table.size(), tokens, static_cast<void *>(out.data()),
-                   lse.data()))
+  if (kvc_status status = LibraryCall("merge", layer)
+                              .run(library->merge, static_cast<int32_t>(layer),
+                                   table.data(), table.size(), tokens,
+                                   static_cast<void *>(out.data()), lse.data()))
     return status;
   output = {widen(io, out.data(), rows * shape.valueDim), std::move(lse)};
   return KVC_OK;

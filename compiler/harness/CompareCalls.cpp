@@ -51,9 +51,8 @@ bool Comparison::chunk(int64_t layer, ArrayRef<TokenInput> inputs,
     held[layer].append(count);
   for (int64_t i = 0; i < count; ++i) {
     const TokenInput &input = inputs[i];
-    reference::Attended want =
-        expected->decode(layer, {input.q, input.k, input.v}, attends,
-                         owns ? 0 : count - 1 - i);
+    reference::Attended want = expected->decode(
+        layer, {input.q, input.k, input.v}, attends, owns ? 0 : count - 1 - i);
     if (attends && !compareRows(layer, position + i, got, want, library.io(),
                                 i * expected->shape(layer).getHeads()))
       return false;
@@ -65,9 +64,8 @@ bool Comparison::comparePart(int64_t layer, const Tokens &query, int64_t from,
                              int64_t to, bool withSinks, Output &got) {
   const reference::Store &store = expected->store(layer);
   const int64_t first = store.firstPosition();
-  const kvc_status status =
-      attend(library, actual, layer, query, first + from, first + to, withSinks,
-             got);
+  const kvc_status status = attend(library, actual, layer, query, first + from,
+                                   first + to, withSinks, got);
   const int64_t newest = first + store.seen() - 1;
   if (status == KVC_GONE &&
       query.position < newest - expected->policy(layer).getRollback()) {
@@ -75,17 +73,15 @@ bool Comparison::comparePart(int64_t layer, const Tokens &query, int64_t from,
     return true;
   }
   if (status != KVC_OK)
-    return missed(layer, formatv("attend at position {0} over [{1}, {2}), "
-                                 "newest {3}, fails: {4}: {5}",
-                                 query.position, first + from, first + to,
-                                 newest, library->status_name(status),
-                                 actual.lastError()));
-  const reference::Attended want =
-      reference::attend(store, expected->policy(layer), expected->shape(layer),
-                        query.position, query.q,
-                        withSinks ? expected->sinks(layer)
-                                  : ArrayRef<float>(),
-                        from, to);
+    return missed(layer,
+                  formatv("attend at position {0} over [{1}, {2}), "
+                          "newest {3}, fails: {4}: {5}",
+                          query.position, first + from, first + to, newest,
+                          library->status_name(status), actual.lastError()));
+  const reference::Attended want = reference::attend(
+      store, expected->policy(layer), expected->shape(layer), query.position,
+      query.q, withSinks ? expected->sinks(layer) : ArrayRef<float>(), from,
+      to);
   return compareRows(layer, query.position, got, want, Element::F32);
 }
 
@@ -107,12 +103,10 @@ bool Comparison::query(int64_t layer, int64_t position, const TokenInput &input,
   }
   Output got;
   if (kvc_status status = merge(library, layer, 1, parts, got))
-    return missed(layer,
-                  Twine("merge fails: ") + library->status_name(status));
-  const reference::Attended want =
-      reference::attend(expected->store(layer), expected->policy(layer),
-                        expected->shape(layer), position, input.q,
-                        expected->sinks(layer));
+    return missed(layer, Twine("merge fails: ") + library->status_name(status));
+  const reference::Attended want = reference::attend(
+      expected->store(layer), expected->policy(layer), expected->shape(layer),
+      position, input.q, expected->sinks(layer));
   return compareRows(layer, position, got, want, library.io());
 }
 

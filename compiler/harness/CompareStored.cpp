@@ -175,10 +175,10 @@ bool Comparison::refused(int64_t layer, int64_t position,
 bool Comparison::compareErrors(int64_t layer, const TokenInput &input) {
   const int64_t next = nextPosition(layer);
   // A reader may have left queries out, but has been where it has been.
-  const int64_t before = expected->stores(layer)
-                             ? next - 1
-                             : expected->store(layer).firstPosition() +
-                                   expected->seen(layer) - 2;
+  const int64_t before =
+      expected->stores(layer)
+          ? next - 1
+          : expected->store(layer).firstPosition() + expected->seen(layer) - 2;
   for (int64_t wrong : {before, next + 1, next + (int64_t{1} << 33)})
     if (!refused(layer, wrong, input, KVC_ORDER, "a wrong position"))
       return false;

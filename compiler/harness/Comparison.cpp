@@ -90,8 +90,7 @@ bool Comparison::step(int64_t layer, const TokenInput &input, bool compare) {
   held[layer].append(1);
   reference::Attended want =
       expected->decode(layer, {input.q, input.k, input.v}, compare);
-  return (!compare ||
-          compareRows(layer, position, got, want, library.io())) &&
+  return (!compare || compareRows(layer, position, got, want, library.io())) &&
          compareStats(layer);
 }
 
@@ -115,9 +114,8 @@ static double fraction(double got, double want, double bound) {
 }
 
 bool Comparison::compareRow(int64_t layer, int64_t position, int64_t head,
-                            const Output &got,
-                            const reference::Attended &want, Element type,
-                            int64_t row) {
+                            const Output &got, const reference::Attended &want,
+                            Element type, int64_t row) {
   kv::ShapeAttr shape = expected->shape(layer);
   const Tolerance tolerance(want, head, shape.getHeadDim(), type);
   auto where = [&](const std::string &what, double got, double want,

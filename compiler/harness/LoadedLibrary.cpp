@@ -142,9 +142,8 @@ Expected<LibraryCache> LoadedLibrary::create(kvc_options options) const {
   return LibraryCache(*table, cache);
 }
 
-Expected<LoadedLibrary> openCompiled(Model &model,
-                                     const CompileOptions &options,
-                                     StringRef runner) {
+Expected<LoadedLibrary>
+openCompiled(Model &model, const CompileOptions &options, StringRef runner) {
   auto folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();

@@ -93,8 +93,8 @@ private:
 /// Compiles the model and opens what comes of it. No file stays, also where the
 /// library then crashes.
 llvm::Expected<LoadedLibrary> openCompiled(Model &model,
-                                            const CompileOptions &options,
-                                            llvm::StringRef runner = "");
+                                           const CompileOptions &options,
+                                           llvm::StringRef runner = "");
 
 } // namespace kvc::harness
 

@@ -138,8 +138,9 @@ Expected<TemporaryFolder> TemporaryFolder::create() {
 }
 
 TemporaryFolder::~TemporaryFolder() {
+  // What cannot be removed stays, as in any temporary folder.
   if (!path.empty())
-    sys::fs::remove_directories(path);
+    (void)sys::fs::remove_directories(path);
 }
 
 std::string TemporaryFolder::file(StringRef name) const {

@@ -108,7 +108,8 @@ std::string Maker::makeCache(const Cell &cell) {
   const bool coded = precisionKinds()[cell.keys] != "float" ||
                      precisionKinds()[cell.values] != "float";
   if (window || coded)
-    text += formatv(", rollback: {0}", random.pick({0, 0, 1, 3, 40, 150})).str();
+    text +=
+        formatv(", rollback: {0}", random.pick({0, 0, 1, 3, 40, 150})).str();
   text += positionKinds()[cell.position] == "cache" ? ", positions: cache"
                                                     : ", positions: absolute";
   return text;

@@ -192,12 +192,12 @@ static SmallVector<Memory> memoryOf(const kvc_chunk &chunk,
   const int64_t io = current.elementBytes;
   const int64_t tokens = std::max<int64_t>(0, chunk.tokens);
   const int64_t kvs = tokens * shape.kv_heads, heads = tokens * shape.heads;
-  return {{offsetof(kvc_chunk, q), chunk.q, heads * shape.head_dim, io},
-          {offsetof(kvc_chunk, k), chunk.k, kvs * shape.head_dim, io},
-          {offsetof(kvc_chunk, v), chunk.v, kvs * shape.value_dim, io},
-          {offsetof(kvc_chunk, out), chunk.out, heads * shape.value_dim, io,
-           true},
-          {offsetof(kvc_chunk, lse), chunk.lse, heads, sizeof(float), true}};
+  return {
+      {offsetof(kvc_chunk, q), chunk.q, heads * shape.head_dim, io},
+      {offsetof(kvc_chunk, k), chunk.k, kvs * shape.head_dim, io},
+      {offsetof(kvc_chunk, v), chunk.v, kvs * shape.value_dim, io},
+      {offsetof(kvc_chunk, out), chunk.out, heads * shape.value_dim, io, true},
+      {offsetof(kvc_chunk, lse), chunk.lse, heads, sizeof(float), true}};
 }
 
 static kvc_status prefill(kvc_chunk *chunks, size_t count) {
@@ -217,13 +217,12 @@ static kvc_status attend(kvc_query *queries, size_t count) {
       call, queries, count,
       [io](const kvc_query &query,
            const kvc_layer_info &shape) -> SmallVector<Memory> {
-        const int64_t heads =
-            std::max<int64_t>(0, query.tokens) * shape.heads;
-        return {{offsetof(kvc_query, q), query.q, heads * shape.head_dim, io},
-                {offsetof(kvc_query, out), query.out, heads * shape.value_dim,
-                 sizeof(float), true},
-                {offsetof(kvc_query, lse), query.lse, heads, sizeof(float),
-                 true}};
+        const int64_t heads = std::max<int64_t>(0, query.tokens) * shape.heads;
+        return {
+            {offsetof(kvc_query, q), query.q, heads * shape.head_dim, io},
+            {offsetof(kvc_query, out), query.out, heads * shape.value_dim,
+             sizeof(float), true},
+            {offsetof(kvc_query, lse), query.lse, heads, sizeof(float), true}};
       });
 }
 

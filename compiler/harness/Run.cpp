@@ -7,8 +7,8 @@
 
 #include "compiler/harness/Run.h"
 
-#include "compiler/harness/Files.h"
 #include "compiler/harness/Calls.h"
+#include "compiler/harness/Files.h"
 #include "compiler/harness/Progress.h"
 #include "compiler/harness/Safetensors.h"
 #include "compiler/harness/Trace.h"
@@ -96,10 +96,9 @@ Error Replay::run(int64_t prefill, int64_t chunk) {
   int64_t count = 0;
   for (int64_t token = 0; token < trace.tokens; token += count) {
     const bool prefills = token < prefill;
-    count = prefills
-                ? std::min(std::min(chunk, prefill - token),
-                           trace.tokens - token)
-                : 1;
+    count = prefills ? std::min(std::min(chunk, prefill - token),
+                                trace.tokens - token)
+                     : 1;
     progress.show("token " + Twine(token) + " of " + Twine(trace.tokens));
     for (size_t layer = 0; layer < trace.layers.size(); ++layer)
       if (Error error = call(layer, token, count, prefills))

@@ -143,8 +143,7 @@ bool Together::runRound(const Manner &manner, ArrayRef<LibraryCache> caches,
                  .run(library->prefill, chunks.data(), chunks.size());
   for (kvc_chunk &chunk : chunks)
     if (!manner.together && status == KVC_OK)
-      status =
-          LibraryCall("prefill", layer).run(library->prefill, &chunk, 1);
+      status = LibraryCall("prefill", layer).run(library->prefill, &chunk, 1);
   if (status != KVC_OK) {
     result.error = formatv("{0}: prefill of layer {1} fails: {2}", manner.name,
                            layer, library->status_name(status));
@@ -235,8 +234,7 @@ std::string Together::run() {
           !sameBits(result.outputs[i].lse, alone.outputs[i].lse))
         return formatv("{0}: outputs differ from those of each sequence alone "
                        "(round {1}, layer {2}, sequence {3})",
-                       manner.name,
-                       i / sequences / library.layers().size(),
+                       manner.name, i / sequences / library.layers().size(),
                        i / sequences % library.layers().size(), i % sequences);
     for (size_t i = 0; i < alone.stored.size(); ++i)
       if (!sameBits(result.stored[i], alone.stored[i]))

@@ -212,8 +212,8 @@ Error Verifier::checkCalls() {
   Check check;
   check.name = "calls";
   Trial trial(check.name + "\n  miss: ", os);
-  auto comparison = Comparison::create(
-      library, module, 0, makeSinks(/*seed=*/1, library.layers()));
+  auto comparison = Comparison::create(library, module, 0,
+                                       makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
     return comparison.takeError();
   Play play(**comparison, library, /*seed=*/1);

@@ -127,10 +127,9 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
                    << " axis is what this layer asks for";
     return {};
   }
-  return kv::PolicyAttr::getChecked([&] { return emitError(loc); }, context,
-                                    keys, values, residual, keySinks,
-                                    valueSinks, time, where, depth, score,
-                                    layer.rollback);
+  return kv::PolicyAttr::getChecked(
+      [&] { return emitError(loc); }, context, keys, values, residual, keySinks,
+      valueSinks, time, where, depth, score, layer.rollback);
 }
 
 void Importer::addBody(kv::LayerOp op) {

@@ -218,8 +218,7 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
 
   /// A block of channels, for heads in lockstep.
   void addBlock(kv::AccumulateOp op, OpAdaptor adaptor, Lanes &at,
-                Record &record, Value block, Value head,
-                int64_t heads) const {
+                Record &record, Value block, Value head, int64_t heads) const {
     const kv::PageLayout &layout = record.layout;
     const int64_t vectors = layout.vectors();
     const int64_t blocksPerChannelBlock =
@@ -276,8 +275,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
         }
         Value factor;
         if (adaptor.getRescale())
-          factor = at.broadcast(at.loadScalar(
-              adaptor.getRescale(), at.add(head, h), at.index(0)));
+          factor = at.broadcast(at.loadScalar(adaptor.getRescale(),
+                                              at.add(head, h), at.index(0)));
         addTo(at, adaptor.getState(), at.add(head, h), layout, channelBlock,
               channels[vector], factor, sum);
       }

@@ -132,13 +132,14 @@ struct LowerFold : TilePattern<kv::FoldOp> {
       clearFrom(at, operand, rows, whole, layout.columns);
     if (centers && layout.columns != whole)
       clearFrom(at, centers, 1, whole, layout.columns);
-    at.lockstep(rows, std::min(Lockstep, rows), [&](Value first,
-                                                    int64_t count) {
-      SmallVector<Value> which;
-      for (int64_t row = 0; row < count; ++row)
-        which.push_back(at.add(first, row));
-      foldQueryRows(adaptor, at, record, operand, sums, centers, which, whole);
-    });
+    at.lockstep(rows, std::min(Lockstep, rows),
+                [&](Value first, int64_t count) {
+                  SmallVector<Value> which;
+                  for (int64_t row = 0; row < count; ++row)
+                    which.push_back(at.add(first, row));
+                  foldQueryRows(adaptor, at, record, operand, sums, centers,
+                                which, whole);
+                });
   }
 
   /// The same of some rows; the first `whole` channels a vector at a time.
@@ -152,21 +153,20 @@ struct LowerFold : TilePattern<kv::FoldOp> {
                                 at.divide(channel, layout.block->channels));
     };
     SmallVector<Value> none(rows.size(), at.number(0.0));
-    auto totals =
-        at.loop(at.index(0), at.index(whole), at.lanes, none,
-                [&](Value channel, ValueRange carried) {
-                  CenteredPair pair = record.loadCentered(place(channel), true);
-                  if (centers)
-                    at.store(pair.center, centers, at.index(0), channel);
-                  SmallVector<Value> next(carried);
-                  for (auto [row, sum] : llvm::zip(rows, next)) {
-                    Value q = at.load(adaptor.getTile(), row, channel);
-                    at.store(at.multiplyF(q, pair.scale), operand, row,
-                             channel);
-                    sum = at.fma(q, pair.rest, sum);
-                  }
-                  return next;
-                });
+    auto totals = at.loop(
+        at.index(0), at.index(whole), at.lanes, none,
+        [&](Value channel, ValueRange carried) {
+          CenteredPair pair = record.loadCentered(place(channel), true);
+          if (centers)
+            at.store(pair.center, centers, at.index(0), channel);
+          SmallVector<Value> next(carried);
+          for (auto [row, sum] : llvm::zip(rows, next)) {
+            Value q = at.load(adaptor.getTile(), row, channel);
+            at.store(at.multiplyF(q, pair.scale), operand, row, channel);
+            sum = at.fma(q, pair.rest, sum);
+          }
+          return next;
+        });
     for (Value &total : totals)
       total = at.sum(total);
     auto rest = at.loop(
@@ -235,23 +235,21 @@ struct LowerFold : TilePattern<kv::FoldOp> {
     Value base =
         at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
     SmallVector<Value> none(count, at.number(0.0));
-    auto totals =
-        at.loop(at.index(0), adaptor.getCount(), at.lanes, none,
-                [&](Value column, ValueRange carried) {
-                  Value address =
-                      record.pairAddress(at.add(base, column), block);
-                  CenteredPair pair = record.loadCentered(address, true);
-                  if (centers)
-                    at.store(pair.center, centers, block, column);
-                  SmallVector<Value> next(carried);
-                  for (auto [i, row] : llvm::enumerate(from)) {
-                    Value w = at.load(adaptor.getTile(), row, column);
-                    at.store(at.multiplyF(w, pair.scale), operand, to[i],
-                             column);
-                    next[i] = at.fma(w, pair.rest, next[i]);
-                  }
-                  return next;
-                });
+    auto totals = at.loop(
+        at.index(0), adaptor.getCount(), at.lanes, none,
+        [&](Value column, ValueRange carried) {
+          Value address = record.pairAddress(at.add(base, column), block);
+          CenteredPair pair = record.loadCentered(address, true);
+          if (centers)
+            at.store(pair.center, centers, block, column);
+          SmallVector<Value> next(carried);
+          for (auto [i, row] : llvm::enumerate(from)) {
+            Value w = at.load(adaptor.getTile(), row, column);
+            at.store(at.multiplyF(w, pair.scale), operand, to[i], column);
+            next[i] = at.fma(w, pair.rest, next[i]);
+          }
+          return next;
+        });
     // kv.accumulate reads whole words, which may hold more tokens than a
     // vector; pairs are not to be read behind the run.
     const int64_t codes = record.layout.codesPerWord;

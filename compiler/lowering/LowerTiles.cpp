@@ -71,6 +71,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
     populateContractPatterns(types, patterns);
     populateFoldPatterns(types, patterns);
     populateSoftmaxPatterns(types, patterns);
+    populateStatePatterns(types, patterns);
     populateEncodePatterns(types, patterns);
     populateQuantizePatterns(types, patterns);
     populateDecodePatterns(types, patterns);

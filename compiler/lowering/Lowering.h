@@ -45,6 +45,10 @@ struct StateRows {
   static constexpr double Weight = 0x1p40;
 };
 
+/// The largest logit to subtract from others; 0 where there is none yet, so
+/// that what is minus infinity stays it.
+mlir::Value finiteGreatest(Lanes &at, mlir::Value greatest);
+
 // One file an operation or a few of one kind.
 void populatePagePatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
 void populateRowPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
@@ -53,6 +57,8 @@ void populateContractPatterns(const TileTypeConverter &,
 void populateFoldPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
 void populateSoftmaxPatterns(const TileTypeConverter &,
                              mlir::RewritePatternSet &);
+void populateStatePatterns(const TileTypeConverter &,
+                           mlir::RewritePatternSet &);
 void populateEncodePatterns(const TileTypeConverter &,
                             mlir::RewritePatternSet &);
 void populateQuantizePatterns(const TileTypeConverter &,

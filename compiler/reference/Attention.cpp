@@ -75,8 +75,8 @@ Row::Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
 RotatedQuery Row::rotate(unsigned rotation, ArrayRef<float> q) const {
   auto axis = policy.getPosition();
   RotatedQuery query{{q.begin(), q.end()}, position};
-  query.index = axis.queryIndex(
-      rotation, position, length - policy.getTime().stored(length));
+  query.index = axis.queryIndex(rotation, position,
+                                length - policy.getTime().stored(length));
   // A reader's rotation is its owner's.
   if (axis.getRotations() == 0)
     return query;

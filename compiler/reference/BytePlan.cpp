@@ -72,12 +72,11 @@ static void addPlane(BytePlan &plan, const Plane &plane, const Length &now,
   plan.scales += plane.scales(now.live, border);
   const int64_t heldFirst = std::min(first, plane.firstOriginal(back));
   const int64_t heldLive = std::min(now.live, back.live);
-  plan.rollback += plane.originals(heldFirst, now.count) -
-                   plane.originals(first, now.count) +
-                   plane.codes(heldLive, border) -
-                   plane.codes(now.live, border) +
-                   plane.scales(heldLive, border) -
-                   plane.scales(now.live, border);
+  plan.rollback +=
+      plane.originals(heldFirst, now.count) -
+      plane.originals(first, now.count) + plane.codes(heldLive, border) -
+      plane.codes(now.live, border) + plane.scales(heldLive, border) -
+      plane.scales(now.live, border);
 }
 
 BytePlan planBytes(kv::PolicyAttr policy, kv::ShapeAttr shape, int64_t seen,

@@ -49,7 +49,9 @@ public:
   kv::ShapeAttr shape(int64_t layer) const { return table[layer].shape; }
   int64_t owner(int64_t layer) const { return table[layer].owner; }
   /// Its learned sinks; empty: none.
-  llvm::ArrayRef<float> sinks(int64_t layer) const { return table[layer].sinks; }
+  llvm::ArrayRef<float> sinks(int64_t layer) const {
+    return table[layer].sinks;
+  }
   bool stores(int64_t layer) const { return owner(layer) == layer; }
 
   /// The cache that `layer` attends to.

@@ -64,8 +64,8 @@ void Store::evict() {
       token.goneAt = length;
       gone.push_back(token);
     }
-  std::erase_if(tokens,
-                [](const Token &token) { return token.goneAt != Token::Never; });
+  std::erase_if(
+      tokens, [](const Token &token) { return token.goneAt != Token::Never; });
 }
 
 std::vector<const Token *> Store::getTokensAt(int64_t at) const {

@@ -69,6 +69,7 @@ static std::string alibiText(const Layer &layer) {
   if (!layer.alibi || layer.alibiSlopes == paperSlopes(layer.heads))
     return text(layer.alibi);
   std::vector<std::string> slopes;
+  slopes.reserve(layer.alibiSlopes.size());
   for (double slope : layer.alibiSlopes)
     slopes.push_back(numberText(slope));
   std::string result;

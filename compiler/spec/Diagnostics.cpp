@@ -47,6 +47,7 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   std::vector<Diagnostic> result;
+  result.reserve(order.size());
   for (std::size_t i : order)
     result.push_back(errors[i]);
   return result;

@@ -73,7 +73,7 @@ static std::string describe(const Key &key, unsigned forms) {
              ? " that is at least " + numberText(key.tiny) + " away from 0"
              : ""));
   if (forms & Boolean)
-    ways.push_back("true or false");
+    ways.emplace_back("true or false");
   if (forms & (Word | Choice))
     for (std::string_view word : split(key.words))
       ways.emplace_back(word);
@@ -81,7 +81,7 @@ static std::string describe(const Key &key, unsigned forms) {
     ways.push_back("a C identifier of at most " + numberText(key.max) +
                    " letters, digits and _");
   if (forms & Range)
-    ways.push_back("a range such as 0..7");
+    ways.emplace_back("a range such as 0..7");
   if (forms & List)
     ways.push_back("a list such as " +
                    (key.items & Map ? "[" + std::string(key.example) + "]"

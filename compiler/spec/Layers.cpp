@@ -39,6 +39,7 @@ std::vector<double> kvc::spec::paperSlopes(int64_t heads) {
   while (power * 2 <= heads)
     power *= 2;
   std::vector<double> slopes;
+  slopes.reserve(heads);
   for (int64_t i = 0; i < power; ++i)
     slopes.push_back(std::pow(2.0, -8.0 * double(i + 1) / double(power)));
   for (int64_t i = 0; power + i < heads; ++i)
@@ -66,9 +67,8 @@ private:
   }
   /// Whether all of these are as the user meant them.
   bool right(std::initializer_list<KeyId> ids) const {
-    return std::all_of(ids.begin(), ids.end(), [&](KeyId id) {
-      return !winner(id) || winner(id)->valid;
-    });
+    return std::ranges::all_of(
+        ids, [&](KeyId id) { return !winner(id) || winner(id)->valid; });
   }
   void errorAtLast(std::initializer_list<KeyId> ids, std::string message);
   void require(KeyId id);

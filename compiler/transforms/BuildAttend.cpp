@@ -55,8 +55,9 @@ public:
     }
     auto branch = scf::IfOp::create(builder, tiles.loc, isPart,
                                     /*withElseRegion=*/true);
-    for (auto [block, to] : {std::pair<Block *, Value>{branch.thenBlock(), part},
-                             {branch.elseBlock(), out}}) {
+    for (auto [block, to] :
+         {std::pair<Block *, Value>{branch.thenBlock(), part},
+          {branch.elseBlock(), out}}) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(block);
       kv::FinishOp::create(builder, tiles.loc, state, to, row, count, each,
@@ -177,9 +178,9 @@ static void fillRegion(TileBuilder &tiles, Region &region,
 
 Value Attend::logits(Value dots, kv::SegmentAttr segment, Run run) {
   for (kv::ScoreAttrInterface point : points) {
-    auto logit = kv::LogitOp::create(
-        builder, loc, dots.getType(), dots, point, firstHead, run.token,
-        run.lead, run.count, builder.getI64IntegerAttr(group));
+    auto logit = kv::LogitOp::create(builder, loc, dots.getType(), dots, point,
+                                     firstHead, run.token, run.lead, run.count,
+                                     builder.getI64IntegerAttr(group));
     fillRegion(tiles, logit.getIndex(), [&](Value row) {
       return SmallVector<Value>{indexOf(segment, row)};
     });
@@ -210,9 +211,8 @@ Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run,
                                       Value(), keys, head, run.token, run.lead,
                                       run.count, StringAttr(), schedule);
   dots = masked(logits(dots, segment, run), segment, run, whole);
-  auto update = kv::SoftmaxUpdateOp::create(builder, loc, type, tile(1),
-                                            state.getType(), dots, state,
-                                            run.count);
+  auto update = kv::SoftmaxUpdateOp::create(
+      builder, loc, type, tile(1), state.getType(), dots, state, run.count);
   return kv::AccumulateOp::create(
       builder, loc, state.getType(), update.getWeights(), Value(), Value(),
       values, head, run.token, run.lead, run.count, update.getNext(),
@@ -246,9 +246,8 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
   return tiles.forRuns(tokens, keys.getOrigin(),
                        tiles.borders({keys, values}, schedule.getRun()), state,
                        [&](Run run, ValueRange carried) {
-                         return SmallVector<Value>{
-                             overRun(segment, query, run, isWhole(run),
-                                     carried[0])};
+                         return SmallVector<Value>{overRun(
+                             segment, query, run, isWhole(run), carried[0])};
                        })[0];
 }
 
@@ -267,8 +266,8 @@ func::FuncOp Attend::open(StringRef name) {
   if (starts)
     inputs.push_back(tiles.bufferType({shape.getHeads()}));
   func::FuncOp function = tiles.function(name, inputs, {});
-  Value *arguments[] = {&view, &head, &seen, &count, &newest, &from, &to,
-                        &query};
+  Value *arguments[] = {&view,   &head, &seen, &count,
+                        &newest, &from, &to,   &query};
   unsigned number = 0;
   for (Value *argument : arguments)
     *argument = function.getArgument(number++);
@@ -327,17 +326,16 @@ void buildMerge(TileBuilder &tiles) {
     Value row = tiles.multiply(head, group);
     Value nothing = kv::InitStateOp::create(builder, loc, type, Value(),
                                             Value(), IntegerAttr());
-    auto loop =
-        scf::ForOp::create(builder, loc, tiles.constant(0), count,
-                           tiles.constant(1), ValueRange{nothing});
+    auto loop = scf::ForOp::create(builder, loc, tiles.constant(0), count,
+                                   tiles.constant(1), ValueRange{nothing});
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
-      Value part =
-          kv::LoadStateOp::create(builder, loc, type, parts,
-                                  loop.getInductionVar(), tiles.add(first, row));
-      Value next = kv::MergeStateOp::create(
-          builder, loc, type, loop.getRegionIterArg(0), part);
+      Value part = kv::LoadStateOp::create(builder, loc, type, parts,
+                                           loop.getInductionVar(),
+                                           tiles.add(first, row));
+      Value next = kv::MergeStateOp::create(builder, loc, type,
+                                            loop.getRegionIterArg(0), part);
       scf::YieldOp::create(builder, loc, next);
     }
     output.write(tiles, loop.getResult(0), row, tiles.constant(1));

@@ -90,13 +90,12 @@ static Value pairsIn(TileBuilder &tiles, kv::StreamAttr stream,
 }
 
 /// Bytes of a stream's tokens in a range: codes or floats, then pairs.
-static std::pair<Value, Value> bytesOf(TileBuilder &tiles,
-                                       kv::StreamAttr stream,
-                                       TokenRange range) {
+static std::pair<Value, Value>
+bytesOf(TileBuilder &tiles, kv::StreamAttr stream, TokenRange range) {
   const int64_t dim = stream.getLayout().getChannels();
   const int64_t bits = stream.getEncoding().getElementBits();
-  Value tokens = tiles.greatest(tiles.subtract(range.end, range.begin),
-                                tiles.constant(0));
+  Value tokens =
+      tiles.greatest(tiles.subtract(range.end, range.begin), tiles.constant(0));
   Value bytes = tiles.multiply(tokens, tiles.shape.getKvHeads() * dim * bits);
   bytes = tiles.divide(tiles.add(bytes, tiles.constant(7)), 8);
   Value pairs = tiles.constant(0);

@@ -45,9 +45,9 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     while (run > unit && rows * run > TileFloats)
       run = llvm::alignTo(run / 2, unit);
     // A prefill's tiles have as many rows for each token that asks.
-    const int64_t width = std::max(
-        {run * rows, heads * step.getShape().getHeadDim(),
-         heads * step.getShape().getValueDim()});
+    const int64_t width =
+        std::max({run * rows, heads * step.getShape().getHeadDim(),
+                  heads * step.getShape().getValueDim()});
     const int64_t tokens =
         std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
     const int64_t lockstep = std::clamp<int64_t>(

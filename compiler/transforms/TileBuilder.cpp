@@ -87,8 +87,7 @@ Value TileBuilder::firstLive(Value seen) {
   return policy.getTime().buildFirstLive(builder, loc, seen);
 }
 
-TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen,
-                              Value newest) {
+TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen, Value newest) {
   if (!newest)
     newest = seen;
   Value sinks = constant(policy.getTime().getSinks());
@@ -108,8 +107,8 @@ TokenRange TileBuilder::heldRange(kv::StreamAttr stream, Value seen,
   TokenRange live = range(stream, seen);
   if (stream.getKind() == "sink")
     return live;
-  Value back = greatest(subtract(reached, constant(policy.getRollback())),
-                        constant(0));
+  Value back =
+      greatest(subtract(reached, constant(policy.getRollback())), constant(0));
   Value begin = least(live.begin, range(stream, back).begin);
   return {begin, live.end};
 }

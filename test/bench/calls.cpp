@@ -98,9 +98,10 @@ double median(std::vector<double> values) {
 
 bool measure(const char *path, int64_t tokens, int64_t chunk) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  auto entry = handle ? reinterpret_cast<kvc_library_function>(
-                            dlsym(handle, "kvc_library"))
-                      : nullptr;
+  auto entry =
+      handle
+          ? reinterpret_cast<kvc_library_function>(dlsym(handle, "kvc_library"))
+          : nullptr;
   if (!entry) {
     std::fprintf(stderr, "calls-bench: %s\n", dlerror());
     return false;
@@ -125,8 +126,8 @@ bool measure(const char *path, int64_t tokens, int64_t chunk) {
   }
   std::printf("%-10s %8lld %6d %12.1f %12.1f %12.1f %10.3f %10.3f\n",
               one.info.name, static_cast<long long>(tokens), one.info.layers,
-              median(alone) * 1e6, median(shared) * 1e6,
-              median(prefills) * 1e6, median(threads), median(share));
+              median(alone) * 1e6, median(shared) * 1e6, median(prefills) * 1e6,
+              median(threads), median(share));
   one.table->destroy(one.cache);
   two.table->destroy(two.cache);
   return true;

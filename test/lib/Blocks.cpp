@@ -40,8 +40,8 @@ Value BlocksAttr::buildFirstLive(OpBuilder &builder, Location loc,
   last = arith::MaxSIOp::create(builder, loc, last, constant(0));
   Value newest =
       arith::DivUIOp::create(builder, loc, last, constant(getBlock()));
-  Value first = arith::SubIOp::create(builder, loc, newest,
-                                      constant(getCount() - 1));
+  Value first =
+      arith::SubIOp::create(builder, loc, newest, constant(getCount() - 1));
   first = arith::MaxSIOp::create(builder, loc, first, constant(0));
   return arith::MulIOp::create(builder, loc, first, constant(getBlock()));
 }

@@ -46,18 +46,20 @@ Value FixedAttr::buildEncode(OpBuilder &builder, Location loc, Value value,
                              ScaleZero, Value *saturated) const {
   Type f32 = value.getType(), i32 = shapedLike(builder.getI32Type(), f32);
   auto number = [&](double x) { return splatFloat(builder, loc, x, f32); };
-  auto compare = [&](arith::CmpFPredicate predicate, Value a, Value b) -> Value {
+  auto compare = [&](arith::CmpFPredicate predicate, Value a,
+                     Value b) -> Value {
     return arith::CmpFOp::create(builder, loc, predicate, a, b);
   };
-  Value scaled = arith::MulFOp::create(
-      builder, loc, value, number(std::ldexp(1.0, getFraction())));
+  Value scaled = arith::MulFOp::create(builder, loc, value,
+                                       number(std::ldexp(1.0, getFraction())));
   Value low = compare(arith::CmpFPredicate::OLT, scaled, number(-128));
   Value high = compare(arith::CmpFPredicate::OGT, scaled, number(127));
   if (saturated) {
     Value beyond = arith::OrIOp::create(builder, loc, low, high);
     *saturated = arith::ExtUIOp::create(builder, loc, i32, beyond);
   }
-  Value within = arith::SelectOp::create(builder, loc, low, number(-128), scaled);
+  Value within =
+      arith::SelectOp::create(builder, loc, low, number(-128), scaled);
   within = arith::SelectOp::create(builder, loc, high, number(127), within);
   Value whole = math::RoundEvenOp::create(builder, loc, within);
   whole = arith::AddFOp::create(builder, loc, whole, number(128));
@@ -68,8 +70,7 @@ Value FixedAttr::buildDecode(OpBuilder &builder, Location loc, Value word,
                              unsigned slot) const {
   Type i32 = word.getType(), f32 = shapedLike(builder.getF32Type(), i32);
   auto integer = [&](int64_t x) { return splatInt(builder, loc, x, i32); };
-  Value code =
-      arith::ShRUIOp::create(builder, loc, word, integer(8 * slot));
+  Value code = arith::ShRUIOp::create(builder, loc, word, integer(8 * slot));
   code = arith::AndIOp::create(builder, loc, code, integer(255));
   code = arith::SubIOp::create(builder, loc, code, integer(128));
   Value number = arith::SIToFPOp::create(builder, loc, f32, code);
