@@ -160,12 +160,15 @@ void Together::readAll(ArrayRef<LibraryCache> caches, Result &result) const {
       const auto number = static_cast<int32_t>(layer);
       const LayerShape &shape = library.layers()[layer];
       int64_t stored = 0;
-      if (isReader(number) || library->stored(cache.get(), number, &stored))
+      if (isReader(number) ||
+          LibraryCall("stored", number)
+              .run(library->stored, cache.get(), number, &stored))
         continue;
       std::vector<float> keys(shape.kvHeads * stored * shape.headDim);
       std::vector<float> values(shape.kvHeads * stored * shape.valueDim);
-      if (library->read(cache.get(), number, 0, stored, keys.data(),
-                        values.data(), nullptr))
+      if (LibraryCall("read", number)
+              .run(library->read, cache.get(), number, int64_t(0), stored,
+                   keys.data(), values.data(), (int64_t *)nullptr))
         result.error = "read fails";
       result.stored.push_back(std::move(keys));
       result.stored.push_back(std::move(values));

@@ -9,7 +9,10 @@
 // CHECK-DAG: #[[CHOSEN:stream[0-9]*]] = #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #[[LAYOUT]]>
 // CHECK-DAG: #[[POLICY:policy[0-9]*]] = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = [#kv.plain<scale = 1.000000e+00 : f64>]>
 
-// CHECK: "test.use"() {all = [#[[SHAPE]], #[[LAYOUT]], #[[BARE]], #[[CHOSEN]], #[[POLICY]]]}
+// What is held for going back is printed where there is some.
+// CHECK-DAG: #[[BACK:policy[0-9]*]] = #kv.policy<{{.*}}, score = [], rollback = 8>
+
+// CHECK: "test.use"() {all = [#[[SHAPE]], #[[LAYOUT]], #[[BARE]], #[[CHOSEN]], #[[POLICY]], #[[BACK]], #[[POLICY]]]}
 "test.use"() {all = [
   #kv.shape<heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, io = f32>,
   #kv.layout<heads = 3, tokens = 64, channels = 64, block = 64, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>,
@@ -23,12 +26,32 @@
     time = #kv.window<sinks = 4, window = 12>,
     position = #kv.unrotated,
     depth = #kv.own,
-    score = [#kv.plain<scale = 1.0>]>
+    score = [#kv.plain<scale = 1.0>]>,
+  #kv.policy<
+    keys = #kv.float<f32>,
+    values = #kv.float<f32>,
+    residual = #kv.float<f32>,
+    key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>,
+    time = #kv.window<sinks = 4, window = 12>,
+    position = #kv.unrotated,
+    depth = #kv.own,
+    score = [],
+    rollback = 8>,
+  #kv.policy<
+    keys = #kv.float<f32>,
+    values = #kv.float<f32>,
+    residual = #kv.float<f32>,
+    key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>,
+    time = #kv.window<sinks = 4, window = 12>,
+    position = #kv.unrotated,
+    depth = #kv.own,
+    score = [#kv.plain<scale = 1.0>],
+    rollback = 0>
 ]} : () -> ()
 
-// CHECK: "test.use"() {all = [#kv.segment<keys = 1, values = 4, rotation = 0>, #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>, #kv.schedule<heads = 4, run = 64>]}
+// CHECK: "test.use"() {all = [#kv.segment<keys = 1, values = 4, rotation = 0>, #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>, #kv.schedule<heads = 4, run = 64, rows = 16>]}
 "test.use"() {all = [
   #kv.segment<keys = 1, values = 4, rotation = 0>,
   #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>,
-  #kv.schedule<heads = 4, run = 64>
+  #kv.schedule<heads = 4, run = 64, rows = 16>
 ]} : () -> ()

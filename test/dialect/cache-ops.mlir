@@ -67,11 +67,11 @@ kv.step @tiny_step0 shape #shape policy #policy {
   kv.yield %1, %out, %lse : !kv.cache, tensor<4x6xf32>, tensor<4xf32>
 }
 
-// CHECK: kv.step @lowered shape #[[SHAPE]] policy #[[OWN]] streams [#[[KEYS]], #[[VALUES]]] segments [#kv.segment<keys = 0, values = 1, rotation = 1>] schedule <heads = 2, run = 64> {
+// CHECK: kv.step @lowered shape #[[SHAPE]] policy #[[OWN]] streams [#[[KEYS]], #[[VALUES]]] segments [#kv.segment<keys = 0, values = 1, rotation = 1>] schedule <heads = 2, run = 64, rows = 16> {
 // CHECK-NEXT: }
 kv.step @lowered shape #shape policy #policy
   streams [#kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>>,
            #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>>]
   segments [#kv.segment<keys = 0, values = 1, rotation = 1>]
-  schedule <heads = 2, run = 64> {
+  schedule <heads = 2, run = 64, rows = 16> {
 }

@@ -22,13 +22,23 @@
 
 // -----
 
-// expected-error@below {{heads and run are at least 1, not 0 and 64}}
-#a = #kv.schedule<heads = 0, run = 64>
+// expected-error@below {{heads is 1 to 2147483647, not 0}}
+#a = #kv.schedule<heads = 0, run = 64, rows = 16>
 
 // -----
 
-// expected-error@below {{heads and run are at least 1, not 4 and -1}}
-#a = #kv.schedule<heads = 4, run = -1>
+// expected-error@below {{run is 1 to 2147483647, not -1}}
+#a = #kv.schedule<heads = 4, run = -1, rows = 16>
+
+// -----
+
+// expected-error@below {{rows is 1 to 2147483647, not 0}}
+#a = #kv.schedule<heads = 4, run = 64, rows = 0>
+
+// -----
+
+// expected-error@below {{rows is 1 to 2147483647, not 2147483648}}
+#a = #kv.schedule<heads = 4, run = 64, rows = 2147483648>
 
 // -----
 

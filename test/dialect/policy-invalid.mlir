@@ -190,3 +190,33 @@
   // expected-error@below {{invalid kind of attribute specified}}
   // expected-error@below {{failed to parse KV_PolicyAttr parameter 'score' which is to be a `::mlir::ArrayAttr`}}
   score = #kv.own>
+
+// -----
+
+// expected-error@below {{rollback is 0 to 2147483647, not -1}}
+#a = #kv.policy<
+  keys = #kv.float<f32>,
+  values = #kv.float<f32>,
+  residual = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
+  time = #kv.window<sinks = 4, window = 12>,
+  position = #kv.unrotated,
+  depth = #kv.own,
+  score = [],
+  rollback = -1>
+
+// -----
+
+// expected-error@below {{rollback is 0 to 2147483647, not 2147483648}}
+#a = #kv.policy<
+  keys = #kv.float<f32>,
+  values = #kv.float<f32>,
+  residual = #kv.float<f32>,
+  key_sinks = #kv.float<f32>,
+  value_sinks = #kv.float<f32>,
+  time = #kv.window<sinks = 4, window = 12>,
+  position = #kv.unrotated,
+  depth = #kv.own,
+  score = [],
+  rollback = 2147483648>

@@ -84,6 +84,22 @@ func.func @f(%t: !kv.tile<3x12>, %a: memref<6xf32>) {
 
 // -----
 
+func.func @f(%t: !kv.tile<3x12>, %a: memref<2x2x6xf32>) {
+  // expected-error@below {{'kv.rotate' op has 3 rows for the angles of 2 tokens}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<2x2x6xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x12>, %a: memref<?x2x6xf32>) {
+  // expected-error@below {{'kv.rotate' op has 3 rows for the angles of}}
+  %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<?x2x6xf32>, !kv.tile<3x12>
+  return
+}
+
+// -----
+
 func.func @f(%t: !kv.tile<3x12>, %a: memref<2x6x1xf32>) {
   // expected-error@below {{'kv.rotate' op takes angles of 2x6, not 'memref<2x6x1xf32>'}}
   %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<2x6x1xf32>, !kv.tile<3x12>
@@ -272,31 +288,247 @@ func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#floats>, %s: !kv.state<3x12>, %i:
 
 func.func @f(%t: !kv.tile<3x64>, %i: index) {
   // expected-error@below {{'kv.logit' op takes a point of the score axis, not #kv.own}}
-  %l = kv.logit %t by #kv.own head %i index %i run %i, %i, %i : !kv.tile<3x64>
+  %l = kv.logit %t by #kv.own head %i run %i, %i, %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %row : index
+  } : !kv.tile<3x64>
   return
 }
 
 // -----
 
-func.func @f(%s: !kv.state<3x12>, %o: memref<?x13xf32>, %l: memref<?xf32>, %i: index) {
-  // expected-error@below {{'kv.finish' op writes rows of 12 to a buffer of 'memref<?x13xf32>'}}
-  kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<?x13xf32>, memref<?xf32>
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op has 3 rows, which is no multiple of 2 a token}}
+  %l = kv.logit %t by #kv.plain<scale = 1.0> head %i run %i, %i, %i each 2 at {
+  ^bb0(%row: index):
+    kv.yield %row : index
+  } : !kv.tile<3x64>
   return
 }
 
 // -----
 
-func.func @f(%s: !kv.state<3x12>, %o: memref<12xf32>, %l: memref<?xf32>, %i: index) {
-  // expected-error@below {{'kv.finish' op writes rows of 12 to a buffer of 'memref<12xf32>'}}
-  kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<12xf32>, memref<?xf32>
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op has 3 rows, which is no multiple of 0 a token}}
+  %l = kv.logit %t by #kv.plain<scale = 1.0> head %i run %i, %i, %i each 0 at {
+  ^bb0(%row: index):
+    kv.yield %row : index
+  } : !kv.tile<3x64>
   return
 }
 
 // -----
 
-func.func @f(%s: !kv.state<3x12>, %o: memref<?x12xi32>, %l: memref<?xf32>, %i: index) {
-  // expected-error@below {{'kv.finish' op writes rows of f32, f16 or bf16, not of 'i32'}}
-  kv.finish %s to %o[%i], %l : !kv.state<3x12>, memref<?x12xi32>, memref<?xf32>
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op has a region that is not given one index}}
+  %l = kv.logit %t by #kv.plain<scale = 1.0> head %i run %i, %i, %i each 3 at {
+    kv.yield %i : index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op has a region that is not given one index}}
+  %l = kv.logit %t by #kv.plain<scale = 1.0> head %i run %i, %i, %i each 3 at {
+  ^bb0(%row: i32):
+    kv.yield %i : index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op has a region that does not yield 1 index}}
+  %l = kv.logit %t by #kv.plain<scale = 1.0> head %i run %i, %i, %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %row, %row : index, index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index) {
+  // expected-error@below {{'kv.logit' op has a region that does not yield 1 index}}
+  %l = kv.logit %t by #kv.plain<scale = 1.0> head %i run %i, %i, %i each 3 at {
+  ^bb0(%row: index):
+    %x = arith.addi %row, %i : index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has 3 rows, which is no multiple of 2 a token}}
+  %m = kv.mask %t run %i, %i, %i unless %w each 2 but {
+  ^bb0(%row: index):
+    kv.yield %row, %row : index, index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has 3 rows, which is no multiple of -1 a token}}
+  %m = kv.mask %t run %i, %i, %i unless %w each -1 but {
+  ^bb0(%row: index):
+    kv.yield %row, %row : index, index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has a region that is not given one index}}
+  %m = kv.mask %t run %i, %i, %i unless %w each 3 but {
+    kv.yield %i, %i : index, index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has a region that does not yield 2 indices}}
+  %m = kv.mask %t run %i, %i, %i unless %w each 3 but {
+  ^bb0(%row: index):
+    kv.yield %row : index
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has a region that does not yield 2 indices}}
+  %m = kv.mask %t run %i, %i, %i unless %w each 3 but {
+  ^bb0(%row: index):
+    kv.yield %row, %w : index, i1
+  } : !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has a region of borders just where it has rows a token and what tells whole runs}}
+  %m = "kv.mask"(%t, %i, %i, %i, %w) ({}) {each = 3 : i64} : (!kv.tile<3x64>, index, index, index, i1) -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has a region of borders just where it has rows a token and what tells whole runs}}
+  %m = "kv.mask"(%t, %i, %i, %i, %w) ({
+  ^bb0(%row: index):
+    kv.yield %row, %row : index, index
+  }) : (!kv.tile<3x64>, index, index, index, i1) -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%t: !kv.tile<3x64>, %i: index, %w: i1) {
+  // expected-error@below {{'kv.mask' op has a region of borders just where it has rows a token and what tells whole runs}}
+  %m = "kv.mask"(%t, %i, %i, %i) ({
+  ^bb0(%row: index):
+    kv.yield %row, %row : index, index
+  }) {each = 3 : i64} : (!kv.tile<3x64>, index, index, index) -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x9x13xf32>, %l: memref<?x9xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op meets rows of 12 in a buffer of tokens, not in 'memref<?x9x13xf32>'}}
+  kv.finish %s to %o[%i] of %i each 3, %l : !kv.state<3x12>, memref<?x9x13xf32>, memref<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<9x12xf32>, %l: memref<?x9xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op meets rows of 12 in a buffer of tokens, not in 'memref<9x12xf32>'}}
+  kv.finish %s to %o[%i] of %i each 3, %l : !kv.state<3x12>, memref<9x12xf32>, memref<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x9x12xi32>, %l: memref<?x9xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op meets rows of f32, f16 or bf16, not of 'i32'}}
+  kv.finish %s to %o[%i] of %i each 3, %l : !kv.state<3x12>, memref<?x9x12xi32>, memref<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x9x12xf32>, %l: memref<?x9xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op has 3 rows, which is no multiple of 2 a token}}
+  kv.finish %s to %o[%i] of %i each 2, %l : !kv.state<3x12>, memref<?x9x12xf32>, memref<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x9x12xf32>, %l: memref<?x9xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op has 3 rows, which is no multiple of 0 a token}}
+  kv.finish %s to %o[%i] of %i each 0, %l : !kv.state<3x12>, memref<?x9x12xf32>, memref<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<3x12>, %o: memref<?x9x12xf32>, %l: memref<?xf32>, %i: index) {
+  // expected-error@below {{'kv.finish' op writes lse by token and head, not to 'memref<?xf32>'}}
+  kv.finish %s to %o[%i] of %i each 3, %l : !kv.state<3x12>, memref<?x9x12xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<?x9x13xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op meets rows of 12 in a buffer of tokens, not in 'memref<?x9x13xf32>'}}
+  %t = kv.rows %b[%i] of %i each 3 : memref<?x9x13xf32> -> !kv.tile<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<9x12xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op meets rows of 12 in a buffer of tokens, not in 'memref<9x12xf32>'}}
+  %t = kv.rows %b[%i] of %i each 3 : memref<9x12xf32> -> !kv.tile<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<?x9x12xf64>, %i: index) {
+  // expected-error@below {{'kv.rows' op meets rows of f32, f16 or bf16, not of 'f64'}}
+  %t = kv.rows %b[%i] of %i each 3 : memref<?x9x12xf64> -> !kv.tile<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<?x9x12xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op has 6 rows, which is no multiple of 4 a token}}
+  %t = kv.rows %b[%i] of %i each 4 : memref<?x9x12xf32> -> !kv.tile<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%b: memref<?x9x12xf32>, %i: index) {
+  // expected-error@below {{'kv.rows' op has 6 rows, which is no multiple of 0 a token}}
+  %t = kv.rows %b[%i] of %i each 0 : memref<?x9x12xf32> -> !kv.tile<6x12>
   return
 }
 
@@ -407,7 +639,7 @@ func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i:
 
 func.func @init_state_rank(%l: memref<1x9xf32>, %i: index) {
   // expected-error@below {{'kv.init_state' op starts from a buffer of f32, one a head, not 'memref<1x9xf32>'}}
-  %0 = kv.init_state from %l[%i] : !kv.state<3x12> from memref<1x9xf32>
+  %0 = kv.init_state from %l[%i] each 3 : !kv.state<3x12> from memref<1x9xf32>
   return
 }
 
@@ -415,6 +647,22 @@ func.func @init_state_rank(%l: memref<1x9xf32>, %i: index) {
 
 func.func @init_state_type(%l: memref<9xi32>, %i: index) {
   // expected-error@below {{'kv.init_state' op starts from a buffer of f32, one a head, not 'memref<9xi32>'}}
-  %0 = kv.init_state from %l[%i] : !kv.state<3x12> from memref<9xi32>
+  %0 = kv.init_state from %l[%i] each 3 : !kv.state<3x12> from memref<9xi32>
+  return
+}
+
+// -----
+
+func.func @init_state_each(%l: memref<9xf32>, %i: index) {
+  // expected-error@below {{'kv.init_state' op has 3 rows, which is no multiple of 2 a token}}
+  %0 = kv.init_state from %l[%i] each 2 : !kv.state<3x12> from memref<9xf32>
+  return
+}
+
+// -----
+
+func.func @merge_state_types(%a: !kv.state<3x12>, %b: !kv.state<2x12>) {
+  // expected-error@below {{'kv.merge_state' op failed to verify that all of {state, other, next} have same type}}
+  %0 = "kv.merge_state"(%a, %b) : (!kv.state<3x12>, !kv.state<2x12>) -> !kv.state<3x12>
   return
 }

@@ -34,7 +34,7 @@ func.func @queries(%buffer: memref<9x12xf32>, %angles: memref<2x6xf32>, %row: in
 }
 
 // CHECK: func.func @attention
-func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t: index, %h: index, %lead: index, %n: index, %out: memref<?x12xf32>, %lse: memref<?xf32>) {
+func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t: index, %h: index, %lead: index, %n: index, %sinks: memref<?xf32>, %out: memref<1x9x12xf32>, %lse: memref<1x9xf32>) {
   // CHECK: %[[K:.*]] = kv.page %{{.*}}[1] at %{{.*}} : <#[[KEYS]]>{{$}}
   %keys = kv.page %view[1] at %t : !kv.page<#keys>
   %values = kv.page %view[4] at %t : !kv.page<#values>
@@ -42,29 +42,70 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %plain = kv.page %view[2] at %t : !kv.page<#plain>
   // CHECK: %[[O:.*]], %[[Z:.*]], %[[C:.*]] = kv.fold %{{.*}} from %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x16>, <#[[KEYS]]> -> <3x16>, <3x1>, !kv.tile<1x16>
   %o, %z, %c = kv.fold %q from %keys head %h run %t, %lead, %n scales "operand" : !kv.tile<3x16>, !kv.page<#keys> -> !kv.tile<3x16>, !kv.tile<3x1>, !kv.tile<1x16>
-  // CHECK: kv.contract %[[O]] zeros %[[Z]] centers %[[C]] with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <3x16>, <#[[KEYS]]> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> <3x64>
-  %s = kv.contract %o zeros %z centers %c with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64> : !kv.tile<3x16>, !kv.page<#keys> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> !kv.tile<3x64>
+  // CHECK: kv.contract %[[O]] zeros %[[Z]] centers %[[C]] with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" schedule <heads = 3, run = 64, rows = 16> : <3x16>, <#[[KEYS]]> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> <3x64>
+  %s = kv.contract %o zeros %z centers %c with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64, rows = 16> : !kv.tile<3x16>, !kv.page<#keys> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> !kv.tile<3x64>
   // CHECK: kv.contract %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x16>, <#[[PLAIN]]> -> <3x64>
   %s0 = kv.contract %q with %plain head %h run %t, %lead, %n : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x64>
-  // CHECK: kv.logit %{{.*}} by #kv.plain<scale = 1.000000e+00 : f64> head %{{.*}} index %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x64>
-  %l = kv.logit %s by #kv.plain<scale = 1.0> head %h index %t run %t, %lead, %n : !kv.tile<3x64>
-  // CHECK: kv.mask %{{.*}} but %{{.*}}, %{{.*}} : <3x64>
-  %m = kv.mask %l but %lead, %n : !kv.tile<3x64>
+  // CHECK: kv.logit %{{.*}} by #kv.plain<scale = 1.000000e+00 : f64> head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} each 3 at {
+  // CHECK-NEXT: ^bb0(%[[ROW:.*]]: index):
+  // CHECK-NEXT:   kv.yield %[[ROW]] : index
+  // CHECK-NEXT: } : <3x64>
+  %l = kv.logit %s by #kv.plain<scale = 1.0> head %h run %t, %lead, %n each 3 at {
+  ^bb0(%row: index):
+    kv.yield %row : index
+  } : !kv.tile<3x64>
+  // CHECK: kv.mask %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x64>
+  %m = kv.mask %l run %t, %lead, %n : !kv.tile<3x64>
   // CHECK: kv.init_state : <3x12>
   %0 = kv.init_state : !kv.state<3x12>
-  // CHECK: kv.init_state from %{{.*}}[%{{.*}}] : <3x12> from memref<?xf32>
-  %sunk = kv.init_state from %lse[%h] : !kv.state<3x12> from memref<?xf32>
+  // CHECK: kv.init_state from %{{.*}}[%{{.*}}] each 3 : <3x12> from memref<?xf32>
+  %sunk = kv.init_state from %sinks[%h] each 3 : !kv.state<3x12> from memref<?xf32>
   // CHECK: %{{.*}}, %{{.*}}, %{{.*}} = kv.softmax_update %{{.*}}, %{{.*}} columns %{{.*}} : <3x64>, <3x12> -> <3x1>
   %weights, %alpha, %1 = kv.softmax_update %m, %0 columns %n : !kv.tile<3x64>, !kv.state<3x12> -> !kv.tile<3x1>
   // CHECK: %{{.*}}, %{{.*}} = kv.fold %{{.*}} from %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} scales "operand" : <3x64>, <#[[VALUES]]> -> <9x64>, <9x1>
   %x, %y = kv.fold %weights from %values head %h run %t, %lead, %n scales "operand" : !kv.tile<3x64>, !kv.page<#values> -> !kv.tile<9x64>, !kv.tile<9x1>
-  // CHECK: kv.accumulate %{{.*}} zeros %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} rescale %{{.*}} scales "operand" schedule <heads = 3, run = 64> : <9x64>, <#[[VALUES]]>, <3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> <3x12>
-  %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> !kv.state<3x12>
+  // CHECK: kv.accumulate %{{.*}} zeros %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} rescale %{{.*}} scales "operand" schedule <heads = 3, run = 64, rows = 16> : <9x64>, <#[[VALUES]]>, <3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> <3x12>
+  %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64, rows = 16> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> !kv.state<3x12>
   // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} : <3x64>, <#{{.*}}>, <3x12> -> <3x12>{{$}}
   %3 = kv.accumulate %weights with %floats head %h run %t, %lead, %n into %2 : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
-  // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}], %{{.*}} : <3x12>, memref<?x12xf32>, memref<?xf32>
-  kv.finish %3 to %out[%h], %lse : !kv.state<3x12>, memref<?x12xf32>, memref<?xf32>
+  // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}] of %{{.*}} each 3, %{{.*}} : <3x12>, memref<1x9x12xf32>, memref<1x9xf32>
+  kv.finish %3 to %out[%h] of %n each 3, %lse : !kv.state<3x12>, memref<1x9x12xf32>, memref<1x9xf32>
   return
+}
+
+// Four tokens ask together, three rows each.
+// CHECK: func.func @tokens
+func.func @tokens(%view: !kv.view, %q: memref<?x9x12xf16>, %angles: memref<4x2x6xf32>, %tile: !kv.tile<12x64>, %t: index, %h: index, %lead: index, %n: index, %whole: i1, %sinks: memref<9xf32>, %out: memref<?x9x12xbf16>, %lse: memref<?x9xf32>) {
+  // CHECK: %[[Q:.*]] = kv.rows %{{.*}}[%{{.*}}] of %{{.*}} each 3 : memref<?x9x12xf16> -> <12x12>
+  %a = kv.rows %q[%h] of %n each 3 : memref<?x9x12xf16> -> !kv.tile<12x12>
+  // CHECK: kv.rotate %[[Q]] as #kv.absolute<{{.*}}> by %{{.*}} exact : memref<4x2x6xf32>, <12x12>
+  %r = kv.rotate %a as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %angles exact : memref<4x2x6xf32>, !kv.tile<12x12>
+  // CHECK: kv.mask %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} unless %{{.*}} each 3 but {
+  // CHECK-NEXT: ^bb0(%[[ROW:.*]]: index):
+  // CHECK-NEXT:   %[[END:.*]] = arith.addi %{{.*}}, %[[ROW]] : index
+  // CHECK-NEXT:   kv.yield %[[ROW]], %[[END]] : index, index
+  // CHECK-NEXT: } : <12x64>
+  %m = kv.mask %tile run %t, %lead, %n unless %whole each 3 but {
+  ^bb0(%row: index):
+    %end = arith.addi %t, %row : index
+    kv.yield %row, %end : index, index
+  } : !kv.tile<12x64>
+  // CHECK: kv.init_state from %{{.*}}[%{{.*}}] each 3 : <12x12> from memref<9xf32>
+  %s = kv.init_state from %sinks[%h] each 3 : !kv.state<12x12> from memref<9xf32>
+  // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}] of %{{.*}} each 3, %{{.*}} : <12x12>, memref<?x9x12xbf16>, memref<?x9xf32>
+  kv.finish %s to %out[%h] of %n each 3, %lse : !kv.state<12x12>, memref<?x9x12xbf16>, memref<?x9xf32>
+  return
+}
+
+// Parts of a softmax are joined.
+// CHECK: func.func @merge
+// CHECK-SAME: (%[[PARTS:.*]]: !kv.parts, %[[I:.*]]: index, %[[ROW:.*]]: index) -> !kv.state<3x12>
+func.func @merge(%parts: !kv.parts, %i: index, %row: index) -> !kv.state<3x12> {
+  // CHECK: %[[A:.*]] = kv.load_state %[[PARTS]][%[[I]]] at %[[ROW]] : <3x12>
+  %a = kv.load_state %parts[%i] at %row : !kv.state<3x12>
+  // CHECK: kv.merge_state %[[A]], %[[A]] : <3x12>
+  %b = kv.merge_state %a, %a : !kv.state<3x12>
+  return %b : !kv.state<3x12>
 }
 
 // CHECK: func.func @writing

@@ -41,18 +41,40 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK-DAG:     vector.store %[[SUMS]]#3, %[[TILE]][%[[C1]],
   // CHECK:       return %[[TILE]]
   func.func @floats(%q: !kv.tile<2x8>, %page: !kv.page<#keysFloat>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<2x64> {
-    %s = kv.contract %q with %page head %h run %t, %lead, %n scales "none" schedule <heads = 2, run = 64> : <2x8>, <#keysFloat> -> <2x64>
+    %s = kv.contract %q with %page head %h run %t, %lead, %n scales "none" schedule <heads = 2, run = 64, rows = 1> : <2x8>, <#keysFloat> -> <2x64>
     return %s : !kv.tile<2x64>
   }
 
   // Without a schedule heads go one by one.
   // CHECK-LABEL: func.func @one_by_one(
-  // CHECK-COUNT-2: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>)
+  // CHECK:       scf.for %[[NUMBER:[a-z0-9]+]] =
+  // CHECK:         scf.for %[[HEAD:[a-z0-9]+]] = %c0 to %c2 step %c1
+  // CHECK:           scf.for %[[CHANNEL:[a-z0-9]+]] = {{.*}} -> (vector<8xf32>, vector<8xf32>)
+  // CHECK:             memref.load %{{.*}}[%[[HEAD]], %[[CHANNEL]]]
+  // CHECK:           vector.store %{{.*}}[%[[HEAD]],
   // CHECK-NOT:   scf.for
   // CHECK:       return
   func.func @one_by_one(%q: !kv.tile<2x8>, %page: !kv.page<#keysFloat>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<2x64> {
     %s = kv.contract %q with %page head %h run %t, %lead, %n scales "none" : <2x8>, <#keysFloat> -> <2x64>
     return %s : !kv.tile<2x64>
+  }
+
+  // Rows of several tokens that ask: as many as go in lockstep are a step of a
+  // loop, the rest follows behind it.
+  // CHECK-LABEL: func.func @many_rows(
+  // CHECK:       scf.for %[[NUMBER:[a-z0-9]+]] =
+  // CHECK:         scf.for %[[ROW:[a-z0-9]+]] = %c0 to %c6 step %c3
+  // CHECK:           scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+  // CHECK-COUNT-6:     vector.fma
+  // CHECK-NOT:         vector.fma
+  // CHECK:         scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>)
+  // CHECK:           memref.load %{{.*}}[%c6,
+  // CHECK-COUNT-2:   vector.fma
+  // CHECK-NOT:       vector.fma
+  // CHECK:       return
+  func.func @many_rows(%q: !kv.tile<7x8>, %page: !kv.page<#keysFloat>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<7x64> {
+    %s = kv.contract %q with %page head %h run %t, %lead, %n scales "none" schedule <heads = 3, run = 64, rows = 7> : <7x8>, <#keysFloat> -> <7x64>
+    return %s : !kv.tile<7x64>
   }
 
   // Scales in the operand: four codes a word, each less its channel's center, and
@@ -77,7 +99,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:         arith.addf %[[DOTS]]#0, %[[ZEROV]]
   // CHECK:         arith.addf %[[DOTS]]#1, %[[ZEROV]]
   func.func @in_the_operand(%q: !kv.tile<1x8>, %sums: !kv.tile<1x1>, %centers: !kv.tile<1x8>, %page: !kv.page<#keysChannel>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x64> {
-    %s = kv.contract %q zeros %sums centers %centers with %page head %h run %t, %lead, %n scales "operand" schedule <heads = 1, run = 64> : <1x8>, <#keysChannel> zeros !kv.tile<1x1> centers !kv.tile<1x8> -> <1x64>
+    %s = kv.contract %q zeros %sums centers %centers with %page head %h run %t, %lead, %n scales "operand" schedule <heads = 1, run = 64, rows = 1> : <1x8>, <#keysChannel> zeros !kv.tile<1x1> centers !kv.tile<1x8> -> <1x64>
     return %s : !kv.tile<1x64>
   }
 
@@ -98,7 +120,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:         %[[TOTALV:.*]] = vector.broadcast %[[TOTAL]]
   // CHECK:         vector.fma %[[TOTALV]], %{{.*}}, %[[SCALED]]
   func.func @in_the_result(%q: !kv.tile<1x8>, %sums: !kv.tile<1x1>, %page: !kv.page<#keysToken>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x64> {
-    %s = kv.contract %q zeros %sums with %page head %h run %t, %lead, %n scales "result" schedule <heads = 1, run = 64> : <1x8>, <#keysToken> zeros !kv.tile<1x1> -> <1x64>
+    %s = kv.contract %q zeros %sums with %page head %h run %t, %lead, %n scales "result" schedule <heads = 1, run = 64, rows = 1> : <1x8>, <#keysToken> zeros !kv.tile<1x1> -> <1x64>
     return %s : !kv.tile<1x64>
   }
 }

@@ -40,9 +40,9 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[A:.*]] = arith.select %[[ABOVE]], %[[HIGH]], %[[X]]
   // CHECK:       %[[B:.*]] = arith.select %[[BELOW]], %[[LOW]], %[[A]]
   // CHECK:       %[[Y:.*]] = arith.truncf %[[B]] : vector<8xf32> to vector<8xf16>
-  // CHECK:       vector.store %[[Y]], %{{.*}} : memref<8x16xf16>, vector<8xf16>
-  func.func @finish_f16(%state: !kv.state<2x16>, %out: memref<8x16xf16>, %row: index, %lse: memref<8xf32>) {
-    kv.finish %state to %out[%row], %lse : <2x16>, memref<8x16xf16>, memref<8xf32>
+  // CHECK:       vector.store %[[Y]], %{{.*}} : memref<1x8x16xf16>, vector<8xf16>
+  func.func @finish_f16(%state: !kv.state<2x16>, %out: memref<1x8x16xf16>, %row: index, %one: index, %lse: memref<1x8xf32>) {
+    kv.finish %state to %out[%row] of %one each 2, %lse : <2x16>, memref<1x8x16xf16>, memref<1x8xf32>
     return
   }
 
@@ -55,10 +55,10 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[SUM:.*]] = arith.addi %[[MORE]], %[[ODD]]
   // CHECK:       %[[ROUNDED:.*]] = arith.shrui %[[SUM]], %[[N16]]
   // CHECK:       arith.trunci %[[ROUNDED]] : vector<8xi32> to vector<8xi16>
-  // CHECK:       vector.store %{{.*}} : memref<8x16xbf16>, vector<8xbf16>
+  // CHECK:       vector.store %{{.*}} : memref<1x8x16xbf16>, vector<8xbf16>
   // CHECK-NOT:   arith.truncf
-  func.func @finish_bf16(%state: !kv.state<2x16>, %out: memref<8x16xbf16>, %row: index, %lse: memref<8xf32>) {
-    kv.finish %state to %out[%row], %lse : <2x16>, memref<8x16xbf16>, memref<8xf32>
+  func.func @finish_bf16(%state: !kv.state<2x16>, %out: memref<1x8x16xbf16>, %row: index, %one: index, %lse: memref<1x8xf32>) {
+    kv.finish %state to %out[%row] of %one each 2, %lse : <2x16>, memref<1x8x16xbf16>, memref<1x8xf32>
     return
   }
 
@@ -103,7 +103,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK-COUNT-2: vector.fma
   // CHECK-NOT:   arith.trunci
   func.func @contract(%q: !kv.tile<1x8>, %page: !kv.page<#keys>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x32> {
-    %s = kv.contract %q with %page head %h run %t, %lead, %n scales "none" schedule <heads = 1, run = 32> : <1x8>, <#keys> -> <1x32>
+    %s = kv.contract %q with %page head %h run %t, %lead, %n scales "none" schedule <heads = 1, run = 32, rows = 1> : <1x8>, <#keys> -> <1x32>
     return %s : !kv.tile<1x32>
   }
 
@@ -113,7 +113,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[X:.*]] = arith.bitcast %[[UPPER]] : vector<8xi32> to vector<8xf32>
   // CHECK:       vector.fma %{{.*}}, %[[X]],
   func.func @accumulate(%w: !kv.tile<1x32>, %page: !kv.page<#values>, %h: index, %t: index, %lead: index, %n: index, %s: !kv.state<1x8>) -> !kv.state<1x8> {
-    %r = kv.accumulate %w with %page head %h run %t, %lead, %n into %s scales "none" schedule <heads = 1, run = 32> : <1x32>, <#values>, <1x8> -> <1x8>
+    %r = kv.accumulate %w with %page head %h run %t, %lead, %n into %s scales "none" schedule <heads = 1, run = 32, rows = 1> : <1x32>, <#values>, <1x8> -> <1x8>
     return %r : !kv.state<1x8>
   }
 }

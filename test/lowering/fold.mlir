@@ -62,16 +62,16 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // For two blocks of channels and two heads: rows head * 2 + block.
   // CHECK-LABEL: func.func @fold_weights(
   // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<2x80xf32>, %[[PAGE:[a-z0-9]+]]: memref<384xi32>, %{{.*}}: index, %[[TOKEN:[a-z0-9]+]]: index, %[[LEAD:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index)
-  // CHECK:       %[[OFFSET:.*]] = arith.remui %[[TOKEN]], %c64
-  // CHECK:       %[[BASE:.*]] = arith.subi %[[OFFSET]], %[[LEAD]]
   // CHECK:       scf.for %[[BLOCK:[a-z0-9]+]] = %c0 to %c2
+  // CHECK:         %[[ROW:.*]] = arith.addi %[[BLOCK]], %c2
+  // CHECK:         %[[OFFSET:.*]] = arith.remui %[[TOKEN]], %c64
+  // CHECK:         %[[BASE:.*]] = arith.subi %[[OFFSET]], %[[LEAD]]
   // CHECK:         scf.for %[[COLUMN:[a-z0-9]+]] = %c0 to %[[COUNT]] step %c8
   // CHECK:           arith.addi %[[BASE]], %[[COLUMN]]
   // CHECK:           vector.store %{{.*}}, %[[C:[a-z0-9_]+]][%[[BLOCK]], %[[COLUMN]]]
   // CHECK:           vector.load %[[W]][%c0, %[[COLUMN]]]
   // CHECK:           vector.store %{{.*}}, %[[O:[a-z0-9_]+]][%[[BLOCK]], %[[COLUMN]]]
   // CHECK:           vector.load %[[W]][%c1, %[[COLUMN]]]
-  // CHECK:           %[[ROW:.*]] = arith.addi %[[BLOCK]], %c2
   // CHECK:           vector.store %{{.*}}, %[[O]][%[[ROW]], %[[COLUMN]]]
   // CHECK:         memref.store %{{.*}}, %[[Z:[a-z0-9_]+]][%c0, %[[BLOCK]]]
   // CHECK:         memref.store %{{.*}}, %[[Z]][%c1, %[[BLOCK]]]
@@ -115,7 +115,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       vector.store %[[NEW]], %[[STATE]][%c2, %c0]
   // CHECK:       return %[[STATE]]
   func.func @accumulate(%w: !kv.tile<2x64>, %z: !kv.tile<2x1>, %alpha: !kv.tile<2x1>, %state: !kv.state<2x16>, %page: !kv.page<#valuesChannel>, %h: index, %t: index, %lead: index, %n: index) -> !kv.state<2x16> {
-    %r = kv.accumulate %w zeros %z with %page head %h run %t, %lead, %n into %state rescale %alpha scales "result" schedule <heads = 2, run = 64> : <2x64>, <#valuesChannel>, <2x16> zeros !kv.tile<2x1> rescale !kv.tile<2x1> -> <2x16>
+    %r = kv.accumulate %w zeros %z with %page head %h run %t, %lead, %n into %state rescale %alpha scales "result" schedule <heads = 2, run = 64, rows = 1> : <2x64>, <#valuesChannel>, <2x16> zeros !kv.tile<2x1> rescale !kv.tile<2x1> -> <2x16>
     return %r : !kv.state<2x16>
   }
 }

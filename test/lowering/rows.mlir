@@ -20,6 +20,25 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
     return %tile : !kv.tile<3x20>
   }
 
+  // Rows of tokens: where the tile has room for more than there are, it takes the
+  // last one's.
+  // CHECK-LABEL: func.func @rows_of_tokens(
+  // CHECK-SAME:    %[[BUFFER:[a-z0-9]+]]: memref<?x9x20xf32>, %[[FIRST:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index) -> memref<6x32xf32>
+  // CHECK:       %[[TILE:.*]] = memref.alloca() {{.*}}: memref<6x32xf32>
+  // CHECK:       scf.for %[[I:[a-z0-9]+]] = %c0 to %c6
+  // CHECK:         scf.for %[[J:[a-z0-9]+]] = %c0 to %c16 step %c8
+  // CHECK:           %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
+  // CHECK:           %[[NUMBER:.*]] = arith.divui %[[I]], %c3
+  // CHECK:           %[[TOKEN:.*]] = arith.minsi %[[NUMBER]], %[[LAST]]
+  // CHECK:           %[[OFFSET:.*]] = arith.remui %[[I]], %c3
+  // CHECK:           %[[ROW:.*]] = arith.addi %[[FIRST]], %[[OFFSET]]
+  // CHECK:           %[[X:.*]] = vector.load %[[BUFFER]][%[[TOKEN]], %[[ROW]], %[[J]]]
+  // CHECK:           vector.store %[[X]], %[[TILE]][%[[I]], %[[J]]]
+  func.func @rows_of_tokens(%buffer: memref<?x9x20xf32>, %first: index, %count: index) -> !kv.tile<6x20> {
+    %tile = kv.rows %buffer[%first] of %count each 3 : memref<?x9x20xf32> -> <6x20>
+    return %tile : !kv.tile<6x20>
+  }
+
   // CHECK-LABEL: func.func @scale(
   // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<3x32xf32>)
   // CHECK:       %[[FACTOR:.*]] = arith.constant dense<1.250000e-01> : vector<8xf32>
@@ -74,5 +93,18 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   func.func @rotate_exactly(%tile: !kv.tile<1x20>, %angles: memref<2x4xf32>) -> !kv.tile<1x20> {
     %r = kv.rotate %tile as #position by %angles exact : memref<2x4xf32>, <1x20>
     return %r : !kv.tile<1x20>
+  }
+
+  // Angles of each token, for all its rows.
+  // CHECK-LABEL: func.func @rotate_tokens(
+  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<6x32xf32>, %[[ANGLES:[a-z0-9]+]]: memref<2x2x4xf32>)
+  // CHECK:       scf.for %[[PAIR:[a-z0-9]+]] = %c0 to %c4
+  // CHECK:         %[[TOKEN:.*]] = arith.divui %[[ROW:[a-z0-9]+]], %c3
+  // CHECK:         memref.load %[[ANGLES]][%[[TOKEN]], %c0, %[[PAIR]]]
+  // CHECK:         memref.load %[[ANGLES]][%[[TOKEN]], %c1, %[[PAIR]]]
+  // CHECK:         memref.load %[[TILE]][%[[ROW]], %[[PAIR]]]
+  func.func @rotate_tokens(%tile: !kv.tile<6x20>, %angles: memref<2x2x4xf32>) -> !kv.tile<6x20> {
+    %r = kv.rotate %tile as #position by %angles : memref<2x2x4xf32>, <6x20>
+    return %r : !kv.tile<6x20>
   }
 }

@@ -7,7 +7,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // Minus infinity before the lead and behind the count, up to where vectors and
   // words may reach: a multiple of 32 columns.
   // CHECK-LABEL: func.func @mask(
-  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<2x80xf32>, %[[LEAD:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index)
+  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<2x80xf32>, %{{[a-z0-9]+}}: index, %[[LEAD:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index)
   // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
   // CHECK-DAG:   %[[C32:.*]] = arith.constant 32 : index
   // CHECK-DAG:   %[[C31:.*]] = arith.constant 31 : index
@@ -22,8 +22,8 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:         %[[BEHIND:.*]] = arith.minsi %[[END]], %[[C80]]
   // CHECK:         scf.for %[[J:[a-z0-9]+]] = %[[COUNT]] to %[[BEHIND]]
   // CHECK:           memref.store %[[MINUS]], %[[TILE]][%{{.*}}, %[[J]]]
-  func.func @mask(%tile: !kv.tile<2x64>, %lead: index, %count: index) -> !kv.tile<2x64> {
-    %r = kv.mask %tile but %lead, %count : <2x64>
+  func.func @mask(%tile: !kv.tile<2x64>, %token: index, %lead: index, %count: index) -> !kv.tile<2x64> {
+    %r = kv.mask %tile run %token, %lead, %count : <2x64>
     return %r : !kv.tile<2x64>
   }
 
@@ -33,44 +33,44 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[COPY:.*]] = memref.alloca() {{.*}}: memref<2x80xf32>
   // CHECK-NOT:   memref.store {{.*}} %[[TILE]]
   // CHECK:       memref.store %{{.*}}, %[[COPY]]
-  func.func @mask_of_a_shared_tile(%tile: !kv.tile<2x64>, %lead: index, %count: index) -> (!kv.tile<2x64>, !kv.tile<2x64>) {
-    %r = kv.mask %tile but %lead, %count : <2x64>
+  func.func @mask_of_a_shared_tile(%tile: !kv.tile<2x64>, %token: index, %lead: index, %count: index) -> (!kv.tile<2x64>, !kv.tile<2x64>) {
+    %r = kv.mask %tile run %token, %lead, %count : <2x64>
     return %tile, %r : !kv.tile<2x64>, !kv.tile<2x64>
   }
 
-  // Rows of a state: the maxima, the sums, the accumulators.
-  // CHECK-LABEL: func.func @init_state(
-  // CHECK-DAG:   %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+  // Tokens that ask have borders of their own: columns beyond them become minus
+  // infinity, in all rows of the token, but where the run lies within them all.
+  // CHECK-LABEL: func.func @mask_rows(
+  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<6x80xf32>, %[[TOKEN:[a-z0-9]+]]: index, %[[LEAD:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index, %[[WHOLE:[a-z0-9]+]]: i1, %[[SEEN:[a-z0-9]+]]: index)
+  // CHECK-DAG:   %[[LANES:.*]] = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7]>
   // CHECK-DAG:   %[[MINUS:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
-  // CHECK-DAG:   %[[C0:.*]] = arith.constant 0 : index
-  // CHECK-DAG:   %[[C1:.*]] = arith.constant 1 : index
-  // CHECK-DAG:   %[[C4:.*]] = arith.constant 4 : index
-  // CHECK:       %[[STATE:.*]] = memref.alloca() {{.*}}: memref<4x48xf32>
-  // CHECK:       vector.store %[[MINUS]], %[[STATE]][%[[C0]],
-  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %[[C1]] to %[[C4]]
-  // CHECK:         vector.store %[[ZERO]], %[[STATE]][%[[ROW]],
-  func.func @init_state() -> !kv.state<2x16> {
-    %state = kv.init_state : <2x16>
-    return %state : !kv.state<2x16>
-  }
-
-  // A logit a head to start with: minus infinity is none. l is 1, 2^40 times as
-  // large as all weights.
-  // CHECK-LABEL: func.func @init_state_from(
-  // CHECK-SAME:    %[[LOGITS:[a-z0-9]+]]: memref<9xf32>, %[[HEAD:[a-z0-9]+]]: index)
-  // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
-  // CHECK-DAG:   %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
-  // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.09951163E+12 : f32
-  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %c0{{.*}} to %c2{{.*}} step
-  // CHECK:         %[[AT:.*]] = arith.addi %[[HEAD]], %[[ROW]]
-  // CHECK:         %[[LOGIT:.*]] = memref.load %[[LOGITS]][%[[AT]]]
-  // CHECK:         %[[SOME:.*]] = arith.cmpf ogt, %[[LOGIT]], %[[MINUS]]
-  // CHECK:         memref.store %[[LOGIT]], %[[STATE:.*]][%c0{{.*}}, %[[ROW]]]
-  // CHECK:         %[[SUM:.*]] = arith.select %[[SOME]], %[[ONE]], %[[NONE]]
-  // CHECK:         memref.store %[[SUM]], %[[STATE]][%c1{{.*}}, %[[ROW]]]
-  func.func @init_state_from(%logits: memref<9xf32>, %head: index) -> !kv.state<2x16> {
-    %state = kv.init_state from %logits[%head] : <2x16> from memref<9xf32>
-    return %state : !kv.state<2x16>
+  // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %c0 to %c6
+  // CHECK:         %[[BEFORE:.*]] = arith.minsi %[[LEAD]], %c80
+  // CHECK:       scf.if %[[WHOLE]] {
+  // CHECK-NEXT:  } else {
+  // CHECK:         %[[BASE:.*]] = arith.subi %[[TOKEN]], %[[LEAD]]
+  // CHECK:         scf.for %[[ASKS:[a-z0-9]+]] = %c0 to %c2
+  // CHECK:           %[[END:.*]] = arith.addi %[[SEEN]], %[[ASKS]]
+  // CHECK:           scf.for %[[HEAD:[a-z0-9]+]] = %c0 to %c3
+  // CHECK:             %[[ROWS:.*]] = arith.muli %[[ASKS]], %c3
+  // CHECK:             %[[ROW:.*]] = arith.addi %[[ROWS]], %[[HEAD]]
+  // CHECK:             scf.for %[[COLUMN:[a-z0-9]+]] = %c0 to %[[COUNT]] step %c8
+  // CHECK:               %[[FIRST:.*]] = arith.addi %[[BASE]], %[[COLUMN]]
+  // CHECK-DAG:           arith.subi %[[SEEN]], %[[FIRST]]
+  // CHECK-DAG:           arith.subi %[[END]], %[[FIRST]]
+  // CHECK-DAG:           %[[ABOVE:.*]] = arith.cmpi sle, %{{.*}}, %[[LANES]]
+  // CHECK-DAG:           %[[BELOW:.*]] = arith.cmpi sgt, %{{.*}}, %[[LANES]]
+  // CHECK:               %[[INSIDE:.*]] = arith.andi %[[ABOVE]], %[[BELOW]]
+  // CHECK:               %[[X:.*]] = vector.load %[[TILE]][%[[ROW]], %[[COLUMN]]]
+  // CHECK:               %[[Y:.*]] = arith.select %[[INSIDE]], %[[X]], %[[MINUS]]
+  // CHECK:               vector.store %[[Y]], %[[TILE]][%[[ROW]], %[[COLUMN]]]
+  func.func @mask_rows(%tile: !kv.tile<6x64>, %token: index, %lead: index, %count: index, %whole: i1, %seen: index) -> !kv.tile<6x64> {
+    %r = kv.mask %tile run %token, %lead, %count unless %whole each 3 but {
+    ^bb0(%row: index):
+      %end = arith.addi %seen, %row : index
+      kv.yield %seen, %end : index, index
+    } : <6x64>
+    return %r : !kv.tile<6x64>
   }
 
   // The numbers of the row's head, once a row.
@@ -85,8 +85,14 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:           math.fma %[[SLOPES8]], %{{.*}}
   // CHECK-NOT:     call
   func.func @logit_by_head(%tile: !kv.tile<2x64>, %head: index, %n: index) -> !kv.tile<2x64> {
-    %r = kv.logit %tile by #kv.alibi<slopes = [0.5, 0.25]> head %head index %n run %n, %n, %n : !kv.tile<2x64>
-    %s = kv.logit %r by #kv.alibi<slopes = [0.5, 0.25]> head %head index %n run %n, %n, %n : !kv.tile<2x64>
+    %r = kv.logit %tile by #kv.alibi<slopes = [0.5, 0.25]> head %head run %n, %n, %n each 2 at {
+    ^bb0(%row: index):
+      kv.yield %n : index
+    } : !kv.tile<2x64>
+    %s = kv.logit %r by #kv.alibi<slopes = [0.5, 0.25]> head %head run %n, %n, %n each 2 at {
+    ^bb0(%row: index):
+      kv.yield %n : index
+    } : !kv.tile<2x64>
     return %s : !kv.tile<2x64>
   }
 
@@ -101,7 +107,11 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:         %[[MORE:.*]] = arith.cmpf ogt, %[[OLD]], %[[ROWS:[a-z0-9]+]]
   // CHECK:         %[[NEW:.*]] = arith.select %[[MORE]], %[[OLD]], %[[ROWS]]
   // CHECK:         memref.store %[[NEW]], %[[STATE]][%[[C0]], %[[ROW]]]
-  // CHECK:         arith.subf %[[OLD]], %[[NEW]]
+  // Where a row has met nothing yet its maximum is minus infinity: 0 is
+  // subtracted instead.
+  // CHECK:         %[[MET:.*]] = arith.cmpf ogt, %[[NEW]],
+  // CHECK:         %[[FINITE:.*]] = arith.select %[[MET]], %[[NEW]],
+  // CHECK:         arith.subf %[[OLD]], %[[FINITE]]
   // CHECK:         %[[FACTOR:.*]] = vector.extract
   // CHECK:         memref.store %[[FACTOR]], %[[ALPHA]][%[[ROW]], %[[C0]]]
   // CHECK:         %[[W:.*]] = scf.for
@@ -117,27 +127,6 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
     return %w, %alpha, %next : !kv.tile<2x64>, !kv.tile<2x1>, !kv.state<2x16>
   }
 
-  // acc / l and m + ln l; where nothing was taken in, zeros and minus infinity.
-  // CHECK-LABEL: func.func @finish(
-  // CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<4x48xf32>, %[[OUT:[a-z0-9]+]]: memref<8x16xf32>, %[[FIRST:[a-z0-9]+]]: index, %[[LSE:[a-z0-9]+]]: memref<8xf32>)
-  // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
-  // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
-  // CHECK-DAG:   %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
-  // CHECK:       %[[L:.*]] = memref.load %[[STATE]]
-  // CHECK:       %[[SOME:.*]] = arith.cmpf ogt, %[[L]], %[[ZERO]]
-  // CHECK:       %[[DIVISOR:.*]] = arith.select %[[SOME]], %[[L]], %[[ONE]]
-  // CHECK:       %[[ROW:.*]] = arith.addi %[[FIRST]],
-  // CHECK:       %[[ALL:.*]] = vector.broadcast %[[DIVISOR]]
-  // CHECK:         %[[Y:.*]] = arith.divf %{{.*}}, %[[ALL]]
-  // CHECK:         vector.store %[[Y]], %[[OUT]][%[[ROW]],
-  // CHECK:       %[[RESULT:.*]] = arith.select %[[SOME]], %{{.*}}, %[[MINUS]]
-  // CHECK:       memref.store %[[RESULT]], %[[LSE]][%[[ROW]]]
-  // CHECK-NOT:   math.log
-  func.func @finish(%state: !kv.state<2x16>, %out: memref<8x16xf32>, %row: index, %lse: memref<8xf32>) {
-    kv.finish %state to %out[%row], %lse : <2x16>, memref<8x16xf32>, memref<8xf32>
-    return
-  }
-
   // Column c's key lies index - (token - lead + c) before the query.
   // CHECK-LABEL: func.func @logit(
   // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<2x80xf32>,
@@ -146,7 +135,34 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:       %[[Y:.*]] = arith.mulf %[[X]], %[[FACTOR]]
   // CHECK:       vector.store %[[Y]], %[[TILE]]
   func.func @logit(%tile: !kv.tile<2x64>, %head: index, %index: index, %token: index, %lead: index, %count: index) -> !kv.tile<2x64> {
-    %r = kv.logit %tile by #kv.plain<scale = 0.25 : f64> head %head index %index run %token, %lead, %count : <2x64>
+    %r = kv.logit %tile by #kv.plain<scale = 0.25 : f64> head %head run %token, %lead, %count each 2 at {
+    ^bb0(%row: index):
+      kv.yield %index : index
+    } : <2x64>
     return %r : !kv.tile<2x64>
+  }
+
+  // Rows of several tokens: the index is the token's, the numbers are the head's.
+  // CHECK-LABEL: func.func @logit_rows(
+  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<4x80xf32>, %[[HEAD:[a-z0-9]+]]: index, %[[SEEN:[a-z0-9]+]]: index, %[[TOKEN:[a-z0-9]+]]: index, %[[LEAD:[a-z0-9]+]]: index,
+  // CHECK:       %[[BASE:.*]] = arith.subi %[[TOKEN]], %[[LEAD]]
+  // CHECK:       scf.for %[[ASKS:[a-z0-9]+]] = %c0 to %c2
+  // CHECK:         %[[INDEX:.*]] = arith.addi %[[SEEN]], %[[ASKS]]
+  // CHECK:         scf.for %[[H:[a-z0-9]+]] = %c0 to %c2
+  // CHECK:           %[[ROWS:.*]] = arith.muli %[[ASKS]], %c2
+  // CHECK:           %[[ROW:.*]] = arith.addi %[[ROWS]], %[[H]]
+  // CHECK:           %[[AT:.*]] = arith.addi %[[HEAD]], %[[H]]
+  // CHECK:           memref.load %{{.*}}[%[[AT]], %c0{{.*}}]
+  // CHECK:           scf.for %[[COLUMN:[a-z0-9]+]] =
+  // CHECK:             %[[PLACE:.*]] = arith.addi %[[BASE]], %[[COLUMN]]
+  // CHECK:             arith.subi %[[INDEX]], %[[PLACE]]
+  // CHECK:             vector.load %[[TILE]][%[[ROW]], %[[COLUMN]]]
+  func.func @logit_rows(%tile: !kv.tile<4x64>, %head: index, %seen: index, %token: index, %lead: index, %count: index) -> !kv.tile<4x64> {
+    %r = kv.logit %tile by #kv.alibi<slopes = [0.5, 0.25]> head %head run %token, %lead, %count each 2 at {
+    ^bb0(%row: index):
+      %index = arith.addi %seen, %row : index
+      kv.yield %index : index
+    } : !kv.tile<4x64>
+    return %r : !kv.tile<4x64>
   }
 }

@@ -55,6 +55,7 @@ Lie lie() {
 
 struct kvc_cache {
   int64_t first = 0;
+  kvc_options options = {};
   Layer layers[3];
   const char *error = "";
 };
@@ -102,20 +103,45 @@ void append(Layer &layer, const Shape &shape, const kvc_step &step) {
   });
 }
 
-void attendHead(const Layer &layer, const Shape &shape, const kvc_step &step,
+/// What a query asks: as of a position, over tokens from <= t < to.
+struct Query {
+  const float *q;
+  int64_t position, first, from, to;
+  float *out, *lse;
+};
+
+/// Whether a query beyond the newest token still attends to it.
+bool attendsTo(const Token &token, const Shape &shape, const Query &query) {
+  const int64_t length = query.position - query.first + 1;
+  const bool live = !shape.window || token.index < shape.sinks ||
+                    token.index >= length - shape.window ||
+                    lie() == Lie::EvictsLate;
+  return live && token.index >= query.from && token.index < query.to;
+}
+
+int64_t evictedAt(const Shape &shape, int64_t length) {
+  const int64_t rest = length - std::min(length, shape.sinks);
+  return shape.window ? std::max<int64_t>(0, rest - shape.window) : 0;
+}
+
+void attendHead(const Layer &layer, const Shape &shape, const Query &query,
                 int64_t head) {
   int64_t kvHead = head / (shape.heads / kvHeads);
   if (lie() == Lie::WrongHead)
     kvHead = head % kvHeads;
-  const auto evicted = layer.seen - static_cast<int64_t>(layer.tokens.size());
+  const int64_t evicted = evictedAt(shape, query.position - query.first + 1);
   std::vector<double> dots;
   double greatest = -INFINITY, sum = 0, out[dim] = {};
+  std::vector<const Token *> tokens;
   for (const Token &token : layer.tokens) {
+    if (!attendsTo(token, shape, query))
+      continue;
+    tokens.push_back(&token);
     float q[dim];
-    std::memcpy(q, static_cast<const float *>(step.q) + head * dim, sizeof q);
+    std::memcpy(q, query.q + head * dim, sizeof q);
     const bool sink = token.index < shape.sinks && lie() != Lie::OneRotation;
     if (shape.inCache)
-      rotate(q, step.position - (sink ? evicted : 0));
+      rotate(q, query.position - (sink ? evicted : 0));
     double dot = 0;
     for (int64_t d = 0; d < dim; ++d)
       dot += 0.01 * q[d] * token.k[kvHead * dim + d];
@@ -126,19 +152,19 @@ void attendHead(const Layer &layer, const Shape &shape, const kvc_step &step,
     const double weight = std::exp(dots[i] - greatest);
     sum += weight;
     for (int64_t d = 0; d < dim; ++d)
-      out[d] += weight * layer.tokens[i].v[kvHead * dim + d];
+      out[d] += weight * tokens[i]->v[kvHead * dim + d];
   }
   for (int64_t d = 0; d < dim; ++d) {
-    float &to = static_cast<float *>(step.out)[head * dim + d];
-    to = static_cast<float>(out[d] / sum);
+    float &to = query.out[head * dim + d];
+    to = static_cast<float>(sum > 0 ? out[d] / sum : 0);
     if (lie() == Lie::Out && layer.seen == 7)
       to *= 1.001f;
     if (lie() == Lie::NotFinite && layer.seen == 7)
       to = NAN;
   }
-  step.lse[head] = static_cast<float>(greatest + std::log(sum));
+  query.lse[head] = static_cast<float>(greatest + std::log(sum));
   if (lie() == Lie::Lse && layer.seen == 7)
-    step.lse[head] += 1e-3f;
+    query.lse[head] += 1e-3f;
 }
 
 kvc_status decodeOne(kvc_step &step) {
@@ -153,7 +179,8 @@ kvc_status decodeOne(kvc_step &step) {
   if (step.position != next && lie() != Lie::AnyOrder)
     return fail(cache, KVC_ORDER, "order");
   const bool good =
-      isGood(static_cast<const float *>(step.q), shape.heads * dim) &&
+      (!step.q ||
+       isGood(static_cast<const float *>(step.q), shape.heads * dim)) &&
       (reader || (isGood(static_cast<const float *>(step.k), kvHeads * dim) &&
                   (isGood(static_cast<const float *>(step.v), kvHeads * dim) ||
                    lie() == Lie::TakesNan)));
@@ -172,8 +199,78 @@ kvc_status decodeOne(kvc_step &step) {
     cache.layers[step.layer].seen = layer.seen;
   if (lie() == Lie::Crash && layer.seen == 7)
     *static_cast<volatile float *>(nullptr) = 0;
-  for (int64_t head = 0; head < shape.heads; ++head)
-    attendHead(layer, shape, step, head);
+  const Query query = {static_cast<const float *>(step.q),
+                       step.position,
+                       cache.first,
+                       0,
+                       INT64_MAX,
+                       static_cast<float *>(step.out),
+                       step.lse};
+  for (int64_t head = 0; step.q && head < shape.heads; ++head)
+    attendHead(layer, shape, query, head);
+  return KVC_OK;
+}
+
+/// Chunks have one token, since layer 0 has a reader.
+kvc_status takeChunks(kvc_chunk *chunks, size_t count) {
+  kvc_status first = KVC_OK;
+  for (size_t i = 0; i < count; ++i) {
+    kvc_chunk &chunk = chunks[i];
+    kvc_step step = {chunk.cache, chunk.layer, chunk.position, chunk.q, chunk.k,
+                     chunk.v,     chunk.out,   chunk.lse,      KVC_OK};
+    chunk.status = chunk.tokens == 0 ? KVC_OK : decodeOne(step);
+    first = first ? first : chunk.status;
+    if (const kvc_options &options = chunk.cache->options; options.parallel_for)
+      options.parallel_for(options.parallel_for_user, 0, nullptr, nullptr);
+  }
+  return first;
+}
+
+/// At the newest token or beyond; earlier ones are said to be gone.
+kvc_status attend(kvc_query *queries, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    kvc_query &asked = queries[i];
+    kvc_cache &cache = *asked.cache;
+    const Shape &shape = shapes[asked.layer];
+    const Layer &layer = cache.layers[shape.owner];
+    if (asked.position < cache.first + layer.seen - 1)
+      return asked.status = fail(cache, KVC_GONE, "gone");
+    const Query query = {static_cast<const float *>(asked.q),
+                         asked.position,
+                         cache.first,
+                         asked.from - cache.first,
+                         asked.to - cache.first,
+                         asked.out,
+                         asked.lse};
+    for (int64_t head = 0; head < shape.heads; ++head)
+      attendHead(layer, shape, query, head);
+    asked.status = KVC_OK;
+  }
+  return KVC_OK;
+}
+
+kvc_status merge(int32_t layer, const kvc_part *parts, size_t count, int64_t,
+                 void *out, float *lse) {
+  for (int64_t head = 0; head < shapes[layer].heads; ++head) {
+    double greatest = -INFINITY, sum = 0, all[dim] = {};
+    for (size_t i = 0; i < count; ++i)
+      greatest = std::max(greatest, double(parts[i].lse[head]));
+    for (size_t i = 0; i < count; ++i) {
+      const double weight = std::exp(parts[i].lse[head] - greatest);
+      sum += weight;
+      for (int64_t d = 0; d < dim; ++d)
+        all[d] += weight * parts[i].out[head * dim + d];
+    }
+    for (int64_t d = 0; d < dim; ++d)
+      static_cast<float *>(out)[head * dim + d] =
+          static_cast<float>(all[d] / sum);
+    lse[head] = static_cast<float>(greatest + std::log(sum));
+  }
+  return KVC_OK;
+}
+
+kvc_status reset(kvc_cache *cache) {
+  *cache = {cache->first, cache->options, {}, ""};
   return KVC_OK;
 }
 
@@ -192,14 +289,25 @@ kvc_status info(kvc_info *out) {
 }
 
 kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
-  *out = {shapes[layer].heads, kvHeads, dim,     dim,
-          shapes[layer].owner, layer,   "plain", 0};
+  *out = {};
+  out->heads = shapes[layer].heads;
+  out->kv_heads = kvHeads;
+  out->head_dim = out->value_dim = dim;
+  out->owner = shapes[layer].owner;
+  out->kernel = layer;
+  out->piece = 1;
+  out->chunk = layer == 0 ? 1 : -1; // layer 1 reads it
+  out->limit = shapes[layer].limit ? shapes[layer].limit : -1;
+  out->policy = "plain";
   return KVC_OK;
 }
 
 kvc_status create(const kvc_options *options, kvc_cache **out) {
   *out = new kvc_cache;
-  (*out)->first = options ? options->first_position : 0;
+  if (options) {
+    (*out)->options = *options;
+    (*out)->first = options->first_position;
+  }
   return KVC_OK;
 }
 
@@ -215,8 +323,9 @@ kvc_status read(kvc_cache *cache, int32_t number, int64_t from, int64_t to,
   const Layer &layer = cache->layers[number];
   for (int64_t i = from; i < to; ++i) {
     const Token &token = layer.tokens[i];
-    positions[i - from] =
-        cache->first + token.index + (lie() == Lie::Position && i == 3);
+    if (positions)
+      positions[i - from] =
+          cache->first + token.index + (lie() == Lie::Position && i == 3);
     for (int64_t head = 0; head < kvHeads; ++head)
       for (int64_t d = 0; d < dim; ++d) {
         const int64_t at = (head * (to - from) + i - from) * dim + d;
@@ -292,6 +401,11 @@ constexpr kvc_library_table table = {KVC_ABI_VERSION,
                                      create,
                                      destroy,
                                      decode,
+                                     takeChunks,
+                                     takeChunks,
+                                     attend,
+                                     merge,
+                                     reset,
                                      stored,
                                      read,
                                      stats,

@@ -12,7 +12,7 @@
 #ifndef KVC_TEST_UNIT_PLAYEDMODEL_H
 #define KVC_TEST_UNIT_PLAYEDMODEL_H
 
-#include "compiler/harness/LoadedLibrary.h"
+#include "compiler/harness/Calls.h"
 #include "compiler/harness/Model.h"
 #include "compiler/reference/Reference.h"
 #include "test/unit/Check.h"
@@ -55,7 +55,8 @@ public:
             llvm::ArrayRef<float> v) {
     const int64_t seen = reference->store(layer).seen();
     const int64_t position = first + seen - (k.empty() ? 1 : 0);
-    CHECK_EQ(harness::decode(library, cache, layer, position, q, k, v, got),
+    CHECK_EQ(harness::decode(library, cache, layer,
+                             {position, 1, q.vec(), k.vec(), v.vec()}, got),
              KVC_OK);
     want = reference->decode(layer, {q, k, v});
   }
