@@ -130,7 +130,7 @@ static std::vector<LayerSchedule>
 makeSchedule(const reference::Reference &model,
              function_ref<int64_t(int64_t, bool)> lengthOf) {
   const std::vector<bool> distinct = findDistinct(model);
-  const auto count = std::count(distinct.begin(), distinct.end(), true);
+  const auto count = llvm::count(distinct, true);
   std::vector<LayerSchedule> schedules;
   for (int64_t layer = 0; layer < model.layers(); ++layer) {
     // A reader lasts as long as its owner does.

@@ -103,8 +103,8 @@ void Store::codePlane(kv::Plane plane) {
   const kv::ScaleBlock shape =
       precision.getBlock(dim).value_or(kv::ScaleBlock{1, dim});
 
-  auto at = std::lower_bound(
-      tokens.begin(), tokens.end(), sinks + begin,
+  auto at = llvm::lower_bound(
+      tokens, sinks + begin,
       [](const Token &token, int64_t index) { return token.index < index; });
   while (at != tokens.end() && at->index < sinks + end) {
     const int64_t blockNumber = (at->index - sinks) / shape.tokens;

@@ -44,8 +44,8 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
     const Diagnostic &error = errors[i];
     return std::tuple(error.source, error.at.line, error.at.column, i);
   };
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
   std::vector<Diagnostic> result;
   result.reserve(order.size());
   for (std::size_t i : order)

@@ -230,7 +230,7 @@ static Refused explain(const Scan &scan, const YAML::Exception &error) {
 
 /// Moves a place behind the end of the text to its last line.
 static Location within(Location at, std::string_view text) {
-  unsigned lines = std::count(text.begin(), text.end(), '\n');
+  unsigned lines = std::ranges::count(text, '\n');
   if (!text.empty() && text.back() != '\n')
     ++lines;
   if (at.line <= lines || lines == 0)

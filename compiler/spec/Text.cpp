@@ -65,7 +65,7 @@ std::string kvc::spec::brief(std::string_view text) {
   while (cut < text.size() && cut > 0 && (byteAt(text, cut) & 0xC0) == 0x80)
     --cut;
   std::string result = printable(text.substr(0, cut));
-  std::replace(result.begin(), result.end(), '\t', ' ');
+  std::ranges::replace(result, '\t', ' ');
   return cut < text.size() ? result + "..." : result;
 }
 
@@ -82,7 +82,7 @@ std::vector<std::string_view> kvc::spec::split(std::string_view words) {
 
 bool kvc::spec::contains(std::string_view words, std::string_view word) {
   std::vector<std::string_view> all = split(words);
-  return std::find(all.begin(), all.end(), word) != all.end();
+  return std::ranges::find(all, word) != all.end();
 }
 
 std::string kvc::spec::join(const std::vector<std::string> &items,

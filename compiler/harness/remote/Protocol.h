@@ -1,5 +1,4 @@
-/*===- Protocol.h - a library's functions called from another process -*- C
- * -*-===
+/*===- Protocol.h - calling a library in another process ------------*- C -*-===
  *
  * Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
