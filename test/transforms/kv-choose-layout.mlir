@@ -3,19 +3,21 @@
 // Keys have tokens on the lanes, values channels; originals lie as the codes do
 // that are made of them, in blocks of the channels that share a scale. A page
 // has whole vectors, words and blocks of scales of tokens, about 64 of them, and
-// no more than are ever stored; `pages` is what a step needs at once.
+// no more than are ever stored; `pages` is what is needed at once: what a step holds
+// and the 128 tokens that a piece of a prefill may have.
 
 // CHECK-DAG: #[[KS:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 16, channels = 24, block = 24, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 1>
-// CHECK-DAG: #[[K:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 48, channels = 24, block = 24, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 2>
+// CHECK-DAG: #[[K:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 48, channels = 24, block = 24, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>
 // Vectors are read two at a time where that pads no block of channels.
 // CHECK-DAG: #[[VS:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 16, channels = 20, block = 20, lanes_on = "channels", lanes = 8, vectors = 1, pages = 1>
-// CHECK-DAG: #[[V:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 48, channels = 20, block = 10, lanes_on = "channels", lanes = 8, vectors = 2, pages = 2>
+// CHECK-DAG: #[[V:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 48, channels = 20, block = 10, lanes_on = "channels", lanes = 8, vectors = 2, pages = 4>
+// CHECK-DAG: #[[VC:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 48, channels = 20, block = 10, lanes_on = "channels", lanes = 8, vectors = 2, pages = 5>
 // CHECK-DAG: #kv.stream<plane = "keys", kind = "sink", {{.*}}, layout = #[[KS]]>
 // CHECK-DAG: #kv.stream<plane = "keys", kind = "original", {{.*}}, layout = #[[K]]>
 // CHECK-DAG: #kv.stream<plane = "keys", kind = "code", {{.*}}, layout = #[[K]]>
 // CHECK-DAG: #kv.stream<plane = "values", kind = "sink", {{.*}}, layout = #[[VS]]>
 // CHECK-DAG: #kv.stream<plane = "values", kind = "original", {{.*}}, layout = #[[V]]>
-// CHECK-DAG: #kv.stream<plane = "values", kind = "code", {{.*}}, layout = #[[V]]>
+// CHECK-DAG: #kv.stream<plane = "values", kind = "code", {{.*}}, layout = #[[VC]]>
 // CHECK: kv.step @codes
 
 module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
@@ -38,10 +40,10 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // Values per channel have scales of their own on each lane, so they need none.
 // Codes last for the window, originals until they are coded.
 
-// CHECK-DAG: #[[KO:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 20, block = 10, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 2>
-// CHECK-DAG: #[[KC:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 20, block = 10, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>
-// CHECK-DAG: #[[VO:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 24, block = 24, lanes_on = "channels", lanes = 8, vectors = 1, pages = 2>
-// CHECK-DAG: #[[VC:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 24, block = 24, lanes_on = "channels", lanes = 8, vectors = 1, pages = 3>
+// CHECK-DAG: #[[KO:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 20, block = 10, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 4>
+// CHECK-DAG: #[[KC:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 20, block = 10, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>
+// CHECK-DAG: #[[VO:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 24, block = 24, lanes_on = "channels", lanes = 8, vectors = 1, pages = 4>
+// CHECK-DAG: #[[VC:layout[0-9]*]] = #kv.layout<heads = 2, tokens = 64, channels = 24, block = 24, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>
 // CHECK-DAG: #kv.stream<plane = "keys", kind = "original", {{.*}}, layout = #[[KO]]>
 // CHECK-DAG: #kv.stream<plane = "keys", kind = "code", {{.*}}, layout = #[[KC]]>
 // CHECK-DAG: #kv.stream<plane = "values", kind = "original", {{.*}}, layout = #[[VO]]>
@@ -64,12 +66,30 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 
 // Wider vectors: longer pages, where little is stored too.
 
-// CHECK-DAG: #kv.layout<heads = 1, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 16, vectors = 2, pages = 2>
-// CHECK-DAG: #kv.layout<heads = 1, tokens = 32, channels = 8, block = 8, lanes_on = "channels", lanes = 16, vectors = 1, pages = 2>
+// CHECK-DAG: #kv.layout<heads = 1, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 16, vectors = 2, pages = 6>
+// CHECK-DAG: #kv.layout<heads = 1, tokens = 32, channels = 8, block = 8, lanes_on = "channels", lanes = 16, vectors = 1, pages = 6>
 // CHECK: kv.step @floats
 
 module attributes {kv.target = #kv.target<name = "x86-64-v4", lanes = 16, registers = 32>} {
   kv.step @floats shape #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32> policy #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 0, window = 9>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = [#kv.plain<scale = 0.25 : f64>]> streams [
+    #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>>,
+    #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>>] {
+  ^bb0(%cache: !kv.cache, %q: tensor<2x8xf32>):
+    %out, %lse = kv.attend %cache, %q : tensor<2x8xf32> -> tensor<2x8xf32>, tensor<2xf32>
+    kv.yield %out, %lse : tensor<2x8xf32>, tensor<2xf32>
+  }
+}
+
+// -----
+
+// What rollback holds is stored no more, and lies in pages: 100 tokens besides.
+
+// CHECK-DAG: #kv.layout<heads = 1, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 16, vectors = 2, pages = 9>
+// CHECK-DAG: #kv.layout<heads = 1, tokens = 32, channels = 8, block = 8, lanes_on = "channels", lanes = 16, vectors = 1, pages = 9>
+// CHECK: kv.step @back
+
+module attributes {kv.target = #kv.target<name = "x86-64-v4", lanes = 16, registers = 32>} {
+  kv.step @back shape #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32> policy #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 0, window = 9>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = [#kv.plain<scale = 0.25 : f64>], rollback = 100> streams [
     #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>>,
     #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>>] {
   ^bb0(%cache: !kv.cache, %q: tensor<2x8xf32>):

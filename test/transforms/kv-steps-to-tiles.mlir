@@ -11,7 +11,7 @@
 module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
   // CHECK: kv.step @own {{.*}} {
   // CHECK-NEXT: }
-  kv.step @own shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 2, run = 64> {
+  kv.step @own shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 2, run = 64, rows = 16> {
   ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x16xf32>):
     %0 = kv.append %cache, %k, %v : tensor<2x8xf32>, tensor<2x16xf32>
     %1 = kv.evict %0
@@ -21,15 +21,28 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   }
 }
 
-// [begin, end) of each stream.
+// [begin, end) of each stream; nothing where it ends before it begins.
 // CHECK-LABEL: func.func private @own_ranges(
 // CHECK-SAME:    %[[SEEN:[a-z0-9_]+]]: index) -> (index, index, index, index) {
 // CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
 // CHECK-DAG:   %[[C12:[a-z0-9_]+]] = arith.constant 12 : index
 // CHECK:       %[[GONE:[a-z0-9_]+]] = arith.subi %[[SEEN]], %[[C12]]
 // CHECK:       %[[FIRST:[a-z0-9_]+]] = arith.maxsi %[[GONE]], %[[C0]]
-// CHECK:       %[[END:[a-z0-9_]+]] = arith.maxsi %[[FIRST]], %[[SEEN]]
-// CHECK:       return %[[FIRST]], %[[END]]
+// CHECK:       return %[[FIRST]], %[[SEEN]], %[[FIRST]], %[[SEEN]]
+
+// What stays in pages: also what was stored at the longest length less rollback,
+// which is 0 here.
+// CHECK-LABEL: func.func private @own_held(
+// CHECK-SAME:    %[[SEEN:[a-z0-9_]+]]: index, %[[REACHED:[a-z0-9_]+]]: index) -> (index, index, index, index) {
+// CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
+// CHECK-DAG:   %[[C12:[a-z0-9_]+]] = arith.constant 12 : index
+// CHECK:       %[[GONE:[a-z0-9_]+]] = arith.subi %[[SEEN]], %[[C12]]
+// CHECK:       %[[FIRST:[a-z0-9_]+]] = arith.maxsi %[[GONE]], %[[C0]]
+// CHECK:       %[[BACK:[a-z0-9_]+]] = arith.maxsi %[[REACHED]], %[[C0]]
+// CHECK:       %[[GONEBACK:[a-z0-9_]+]] = arith.subi %[[BACK]], %[[C12]]
+// CHECK:       %[[FIRSTBACK:[a-z0-9_]+]] = arith.maxsi %[[GONEBACK]], %[[C0]]
+// CHECK:       %[[HELD:[a-z0-9_]+]] = arith.minsi %[[FIRST]], %[[FIRSTBACK]]
+// CHECK:       return %[[HELD]], %[[SEEN]], %[[HELD]], %[[SEEN]]
 
 // The one query index is the newest token's.
 // CHECK-LABEL: func.func private @own_indices(
@@ -77,37 +90,102 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK-LABEL: func.func private @own_read_values(
 // CHECK:       kv.page %{{.*}}[1]
 
-// For each head of keys the two queries that meet it: rotated and scaled once,
-// then run by run through an online softmax.
+// One head of keys and the two queries that meet it: rotated and scaled once, then
+// run by run through an online softmax, over what lies in [from, to).
 // CHECK-LABEL: func.func private @own_attend(
-// CHECK-SAME:    %[[VIEW:[a-z0-9_]+]]: !kv.view, %[[SEEN:[a-z0-9_]+]]: index, %[[Q:[a-z0-9_]+]]: memref<4x8xf32>, %[[ANGLES:[a-z0-9_]+]]: memref<2x4xf32>, %[[OUT:[a-z0-9_]+]]: memref<4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<4xf32>) {
+// CHECK-SAME:    %[[VIEW:[a-z0-9_]+]]: !kv.view, %[[HEAD:[a-z0-9_]+]]: index, %[[SEEN:[a-z0-9_]+]]: index, %{{[a-z0-9_]+}}: index, %[[NEWEST:[a-z0-9_]+]]: index, %[[FROM:[a-z0-9_]+]]: index, %[[TO:[a-z0-9_]+]]: index, %[[Q:[a-z0-9_]+]]: memref<1x4x8xf32>, %[[ANGLES:[a-z0-9_]+]]: memref<1x2x4xf32>, %[[OUT:[a-z0-9_]+]]: memref<1x4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<1x4xf32>) {
+// CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
 // CHECK-DAG:   %[[C1:[a-z0-9_]+]] = arith.constant 1 : index
 // CHECK-DAG:   %[[C2:[a-z0-9_]+]] = arith.constant 2 : index
+// CHECK-DAG:   %[[C12:[a-z0-9_]+]] = arith.constant 12 : index
 // CHECK-DAG:   %[[C16:[a-z0-9_]+]] = arith.constant 16 : index
-// CHECK:       scf.for %[[HEAD:[a-z0-9_]+]] = %{{.*}} to %[[C2]] step %[[C1]] {
-// CHECK:         %[[FIRSTROW:[a-z0-9_]+]] = arith.muli %[[HEAD]], %[[C2]]
-// CHECK:         %[[ROWS:[a-z0-9_]+]] = kv.rows %[[Q]][%[[FIRSTROW]]] : memref<4x8xf32> -> <2x8>
-// CHECK:         %[[TURNED:[a-z0-9_]+]] = kv.rotate %[[ROWS]] {{.*}} by %[[ANGLES]] exact
-// CHECK:         %[[QUERY:[a-z0-9_]+]] = kv.scale %[[TURNED]] by 2.500000e-01
-// CHECK:         %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <2x16>
-// CHECK:         %[[ALL:[a-z0-9_]+]]:2 = scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[NOTHING]])
-// CHECK:         ^bb0(%[[TOKEN:[a-z0-9_]+]]: index, %[[STATE:[a-z0-9_]+]]: !kv.state<2x16>):
+// CHECK:       %[[FIRSTROW:[a-z0-9_]+]] = arith.muli %[[HEAD]], %[[C2]]
+// CHECK:       %[[ROWS:[a-z0-9_]+]] = kv.rows %[[Q]][%[[FIRSTROW]]] of %[[C1]] each 2 : memref<1x4x8xf32> -> <2x8>
+// CHECK:       %[[TURNED:[a-z0-9_]+]] = kv.rotate %[[ROWS]] {{.*}} by %[[ANGLES]] exact
+// CHECK:       %[[QUERY:[a-z0-9_]+]] = kv.scale %[[TURNED]] by 2.500000e-01
+// CHECK:       %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <2x16>
+// Where the query is beyond the newest token: what is stored, less what its window
+// excludes.
+// CHECK:       %[[LENGTH:[a-z0-9_]+]] = arith.minsi %[[SEEN]], %[[NEWEST]]
+// CHECK:       %[[GONE:[a-z0-9_]+]] = arith.subi %[[SEEN]], %[[C12]]
+// CHECK:       %[[LIVE:[a-z0-9_]+]] = arith.maxsi %[[GONE]], %[[C0]]
+// CHECK:       %[[BEGIN:[a-z0-9_]+]] = arith.maxsi %{{.*}}, %[[FROM]]
+// CHECK:       %[[END:[a-z0-9_]+]] = arith.minsi %[[LENGTH]], %[[TO]]
+// CHECK:       %[[ALL:[a-z0-9_]+]]:2 = scf.while (%{{.*}} = %[[BEGIN]], %{{.*}} = %[[NOTHING]])
+// CHECK:       ^bb0(%[[TOKEN:[a-z0-9_]+]]: index, %[[STATE:[a-z0-9_]+]]: !kv.state<2x16>):
 // A run ends at the next page border; its columns begin at a multiple of 16.
-// CHECK:           %[[NUMBER:[a-z0-9_]+]] = arith.divui %[[TOKEN]], %[[C16]]
-// CHECK:           %[[NEXT:[a-z0-9_]+]] = arith.addi %[[NUMBER]], %[[C1]]
-// CHECK:           %[[BORDER:[a-z0-9_]+]] = arith.muli %[[NEXT]], %[[C16]]
-// CHECK:           %[[STOP:[a-z0-9_]+]] = arith.minsi %{{.*}}, %[[BORDER]]
-// CHECK:           %[[LEAD:[a-z0-9_]+]] = arith.remui %[[TOKEN]], %[[C16]]
-// CHECK:           %[[LENGTH:[a-z0-9_]+]] = arith.subi %[[STOP]], %[[TOKEN]]
-// CHECK:           %[[COUNT:[a-z0-9_]+]] = arith.addi %[[LENGTH]], %[[LEAD]]
-// CHECK:           %[[KEYS:[a-z0-9_]+]] = kv.page %[[VIEW]][0] at %[[TOKEN]]
-// CHECK:           %[[VALUES:[a-z0-9_]+]] = kv.page %[[VIEW]][1] at %[[TOKEN]]
-// CHECK:           %[[DOTS:[a-z0-9_]+]] = kv.contract %[[QUERY]] with %[[KEYS]] head %[[HEAD]] run %[[TOKEN]], %[[LEAD]], %[[COUNT]] schedule <heads = 2, run = 64>
-// CHECK:           %[[LOGITS:[a-z0-9_]+]] = kv.mask %[[DOTS]] but %[[LEAD]], %[[COUNT]]
-// CHECK:           %[[W:[a-z0-9_]+]], %[[ALPHA:[a-z0-9_]+]], %[[NEXTSTATE:[a-z0-9_]+]] = kv.softmax_update %[[LOGITS]], %[[STATE]] columns %[[COUNT]]
-// CHECK:           %[[ACC:[a-z0-9_]+]] = kv.accumulate %[[W]] with %[[VALUES]] head %[[HEAD]] run %[[TOKEN]], %[[LEAD]], %[[COUNT]] into %[[NEXTSTATE]] rescale %[[ALPHA]] schedule
-// CHECK:           scf.yield %[[STOP]], %[[ACC]]
-// CHECK:         kv.finish %[[ALL]]#1 to %[[OUT]][%[[FIRSTROW]]], %[[LSE]]
+// CHECK:         %[[NUMBER:[a-z0-9_]+]] = arith.divui %[[TOKEN]], %[[C16]]
+// CHECK:         %[[NEXT:[a-z0-9_]+]] = arith.addi %[[NUMBER]], %[[C1]]
+// CHECK:         %[[BORDER:[a-z0-9_]+]] = arith.muli %[[NEXT]], %[[C16]]
+// CHECK:         %[[STOP:[a-z0-9_]+]] = arith.minsi %[[END]], %[[BORDER]]
+// CHECK:         %[[LEAD:[a-z0-9_]+]] = arith.remui %[[TOKEN]], %[[C16]]
+// CHECK:         %[[LENGTH:[a-z0-9_]+]] = arith.subi %[[STOP]], %[[TOKEN]]
+// CHECK:         %[[COUNT:[a-z0-9_]+]] = arith.addi %[[LENGTH]], %[[LEAD]]
+// CHECK:         %[[KEYS:[a-z0-9_]+]] = kv.page %[[VIEW]][0] at %[[TOKEN]]
+// CHECK:         %[[VALUES:[a-z0-9_]+]] = kv.page %[[VIEW]][1] at %[[TOKEN]]
+// CHECK:         %[[DOTS:[a-z0-9_]+]] = kv.contract %[[QUERY]] with %[[KEYS]] head %[[HEAD]] run %[[TOKEN]], %[[LEAD]], %[[COUNT]] schedule <heads = 2, run = 64, rows = 16>
+// CHECK:         %[[LOGITS:[a-z0-9_]+]] = kv.mask %[[DOTS]] run %[[TOKEN]], %[[LEAD]], %[[COUNT]] : <2x64>
+// CHECK:         %[[W:[a-z0-9_]+]], %[[ALPHA:[a-z0-9_]+]], %[[NEXTSTATE:[a-z0-9_]+]] = kv.softmax_update %[[LOGITS]], %[[STATE]] columns %[[COUNT]]
+// CHECK:         %[[ACC:[a-z0-9_]+]] = kv.accumulate %[[W]] with %[[VALUES]] head %[[HEAD]] run %[[TOKEN]], %[[LEAD]], %[[COUNT]] into %[[NEXTSTATE]] rescale %[[ALPHA]] schedule
+// CHECK:         scf.yield %[[STOP]], %[[ACC]]
+// CHECK:       kv.finish %[[ALL]]#1 to %[[OUT]][%[[FIRSTROW]]] of %[[C1]] each 2, %[[LSE]]
+
+// 16 tokens ask together: one loop over what any of them attends to, from where
+// the first one's window begins to the newest, and a mask of borders for each.
+// CHECK-LABEL: func.func private @own_attend_rows(
+// CHECK-SAME:    %[[VIEW:[a-z0-9_]+]]: !kv.view, %[[HEAD:[a-z0-9_]+]]: index, %[[SEEN:[a-z0-9_]+]]: index, %[[ROWS:[a-z0-9_]+]]: index, %[[NEWEST:[a-z0-9_]+]]: index, %[[FROM:[a-z0-9_]+]]: index, %[[TO:[a-z0-9_]+]]: index, %[[Q:[a-z0-9_]+]]: memref<?x4x8xf32>, %[[ANGLES:[a-z0-9_]+]]: memref<16x2x4xf32>, %[[OUT:[a-z0-9_]+]]: memref<?x4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<?x4xf32>) {
+// CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
+// CHECK-DAG:   %[[C1:[a-z0-9_]+]] = arith.constant 1 : index
+// CHECK-DAG:   %[[C12:[a-z0-9_]+]] = arith.constant 12 : index
+// CHECK:       %[[ASKED:[a-z0-9_]+]] = kv.rows %[[Q]][%[[FIRSTROW:[a-z0-9_]+]]] of %[[ROWS]] each 2 : memref<?x4x8xf32> -> <32x8>
+// CHECK:       kv.rotate %[[ASKED]] {{.*}} by %[[ANGLES]] exact : memref<16x2x4xf32>, <32x8>
+// CHECK:       %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <32x16>
+// CHECK:       %[[FIRSTEND:[a-z0-9_]+]] = arith.minsi %[[SEEN]], %[[NEWEST]]
+// CHECK:       %[[FIRSTGONE:[a-z0-9_]+]] = arith.subi %[[SEEN]], %[[C12]]
+// CHECK:       %[[MORE:[a-z0-9_]+]] = arith.subi %[[ROWS]], %[[C1]]
+// CHECK:       %[[LAST:[a-z0-9_]+]] = arith.addi %[[SEEN]], %[[MORE]]
+// CHECK:       %[[LASTEND:[a-z0-9_]+]] = arith.minsi %[[LAST]], %[[NEWEST]]
+// CHECK:       %[[LASTGONE:[a-z0-9_]+]] = arith.subi %[[LAST]], %[[C12]]
+// CHECK:       %[[LASTLIVE:[a-z0-9_]+]] = arith.maxsi %[[LASTGONE]], %[[C0]]
+// CHECK:       %[[LASTBEGIN:[a-z0-9_]+]] = arith.maxsi %[[LASTLIVE]], %[[LASTLIVE]]
+// CHECK:       %[[BEGIN:[a-z0-9_]+]] = arith.maxsi %{{.*}}, %[[FROM]]
+// CHECK:       %[[END:[a-z0-9_]+]] = arith.minsi %[[LASTEND]], %[[TO]]
+// CHECK:       %[[ALL:[a-z0-9_]+]]:2 = scf.while (%{{.*}} = %[[BEGIN]], %{{.*}} = %[[NOTHING]])
+// CHECK:       ^bb0(%[[TOKEN:[a-z0-9_]+]]: index, %[[STATE:[a-z0-9_]+]]: !kv.state<32x16>):
+// CHECK:         %[[STOP:[a-z0-9_]+]] = arith.minsi %[[END]],
+// CHECK:         %[[AFTER:[a-z0-9_]+]] = arith.cmpi sle, %[[LASTBEGIN]], %[[TOKEN]]
+// CHECK:         %[[BEFORE:[a-z0-9_]+]] = arith.cmpi sle, %[[STOP]], %[[FIRSTEND]]
+// CHECK:         %[[WHOLE:[a-z0-9_]+]] = arith.andi %[[AFTER]], %[[BEFORE]] : i1
+// CHECK:         %[[DOTS:[a-z0-9_]+]] = kv.contract {{.*}} schedule <heads = 2, run = 64, rows = 16> : <32x8>, <#stream> -> <32x64>
+// CHECK:         %[[LOGITS:[a-z0-9_]+]] = kv.mask %[[DOTS]] run %[[TOKEN]], %{{.*}}, %{{.*}} unless %[[WHOLE]] each 2 but {
+// CHECK-NEXT:    ^bb0(%[[ROW:[a-z0-9_]+]]: index):
+// CHECK:           %[[LENGTH:[a-z0-9_]+]] = arith.addi %[[SEEN]], %[[ROW]]
+// CHECK:           %[[ROWEND:[a-z0-9_]+]] = arith.minsi %[[LENGTH]], %[[NEWEST]]
+// CHECK:           %[[ROWGONE:[a-z0-9_]+]] = arith.subi %[[LENGTH]], %[[C12]]
+// CHECK:           %[[ROWLIVE:[a-z0-9_]+]] = arith.maxsi %[[ROWGONE]], %[[C0]]
+// CHECK:           %[[ROWBEGIN:[a-z0-9_]+]] = arith.maxsi %[[ROWLIVE]], %[[ROWLIVE]]
+// CHECK:           kv.yield %[[ROWBEGIN]], %[[ROWEND]] : index, index
+// CHECK-NEXT:    } : <32x64>
+// CHECK:         kv.softmax_update %[[LOGITS]], %[[STATE]]
+// CHECK:       kv.finish %[[ALL]]#1 to %[[OUT]][%[[FIRSTROW]]] of %[[ROWS]] each 2, %[[LSE]] : <32x16>
+
+// Parts of one token, in their order: for each head of keys its queries' softmax.
+// CHECK-LABEL: func.func private @own_merge(
+// CHECK-SAME:    %[[PARTS:[a-z0-9_]+]]: !kv.parts, %[[COUNT:[a-z0-9_]+]]: index, %[[TOKEN:[a-z0-9_]+]]: index, %[[OUT:[a-z0-9_]+]]: memref<1x4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<1x4xf32>) {
+// CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
+// CHECK-DAG:   %[[C1:[a-z0-9_]+]] = arith.constant 1 : index
+// CHECK-DAG:   %[[C2:[a-z0-9_]+]] = arith.constant 2 : index
+// CHECK-DAG:   %[[C4:[a-z0-9_]+]] = arith.constant 4 : index
+// CHECK:       %[[FIRST:[a-z0-9_]+]] = arith.muli %[[TOKEN]], %[[C4]]
+// CHECK:       scf.for %[[HEAD:[a-z0-9_]+]] = %[[C0]] to %[[C2]]
+// CHECK:         %[[ROW:[a-z0-9_]+]] = arith.muli %[[HEAD]], %[[C2]]
+// CHECK:         %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <2x16>
+// CHECK:         %[[ALL:[a-z0-9_]+]] = scf.for %[[PART:[a-z0-9_]+]] = %[[C0]] to %[[COUNT]] step %[[C1]] iter_args(%[[STATE:[a-z0-9_]+]] = %[[NOTHING]])
+// CHECK:           %[[AT:[a-z0-9_]+]] = arith.addi %[[FIRST]], %[[ROW]]
+// CHECK:           %[[NEXT:[a-z0-9_]+]] = kv.load_state %[[PARTS]][%[[PART]]] at %[[AT]] : <2x16>
+// CHECK:           %[[JOINED:[a-z0-9_]+]] = kv.merge_state %[[STATE]], %[[NEXT]]
+// CHECK:           scf.yield %[[JOINED]]
+// CHECK:         kv.finish %[[ALL]] to %[[OUT]][%[[ROW]]] of %[[C1]] each 2, %[[LSE]]
 
 // -----
 
@@ -122,10 +200,13 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK:     func.func private @reader_ranges
 // CHECK-NOT: func.func private @reader_{{append|code|read}}
 // Nothing is rotated: no angles.
-// CHECK:     func.func private @reader_attend(%{{.*}}: !kv.view, %{{.*}}: index, %{{.*}}: memref<4x8xf32>, %{{.*}}: memref<4x16xf32>, %{{.*}}: memref<4xf32>)
+// CHECK:     func.func private @reader_attend(%{{.*}}: !kv.view, {{(%[a-z0-9]+: index, )+}}%{{.*}}: memref<1x4x8xf32>, %{{.*}}: memref<1x4x16xf32>, %{{.*}}: memref<1x4xf32>)
 // CHECK-NOT: kv.rotate
+// CHECK:     func.func private @reader_attend_rows(%{{.*}}: !kv.view, {{(%[a-z0-9]+: index, )+}}%{{.*}}: memref<?x4x8xf32>, %{{.*}}: memref<?x4x16xf32>, %{{.*}}: memref<?x4xf32>)
+// CHECK-NOT: kv.rotate
+// CHECK:     func.func private @reader_merge(
 // CHECK-NOT: func.func private @reader_{{append|code|read}}
-kv.step @reader shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 2, run = 64> {
+kv.step @reader shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 2, run = 64, rows = 16> {
 ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>):
   %out, %lse = kv.attend %cache, %q : tensor<4x8xf32> -> tensor<4x16xf32>, tensor<4xf32>
   kv.yield %out, %lse : tensor<4x16xf32>, tensor<4xf32>
@@ -137,7 +218,7 @@ kv.step @reader shape #shape policy #policy streams [#keys, #values] segments [#
 
 #shape = #kv.shape<heads = 1, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32>
 #codes = #kv.affine_channel<bits = 4, group = 8, flush = 16, residual = 3, scales = f16>
-#policy = #kv.policy<keys = #codes, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 2, window = 40>, position = #kv.unrotated, depth = #kv.own, score = [#kv.plain<scale = 1.0 : f64>]>
+#policy = #kv.policy<keys = #codes, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 2, window = 40>, position = #kv.unrotated, depth = #kv.own, score = [#kv.plain<scale = 1.0 : f64>], rollback = 5>
 #layout = #kv.layout<heads = 1, tokens = 48, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 2>
 #keysSink = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>, layout = #layout>
 #keysOriginal = #kv.stream<plane = "keys", kind = "original", origin = 2, encoding = #kv.float<f32>, layout = #layout>
@@ -145,6 +226,26 @@ kv.step @reader shape #shape policy #policy streams [#keys, #values] segments [#
 #across = #kv.layout<heads = 1, tokens = 48, channels = 8, block = 8, lanes_on = "channels", lanes = 8, vectors = 1, pages = 2>
 #valuesSink = #kv.stream<plane = "values", kind = "sink", origin = 0, encoding = #kv.float<f32>, layout = #across>
 #valuesOriginal = #kv.stream<plane = "values", kind = "original", origin = 2, encoding = #kv.float<f32>, layout = #across>
+
+// With a rollback of 5 there is held what was stored at the longest length less
+// 5, in both its forms: originals of what was coded since, and codes and floats of
+// what was evicted since.
+// CHECK-LABEL: func.func private @coded_held(
+// CHECK-SAME:    %[[SEEN:[a-z0-9_]+]]: index, %[[REACHED:[a-z0-9_]+]]: index)
+// CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
+// CHECK-DAG:   %[[C5:[a-z0-9_]+]] = arith.constant 5 : index
+// CHECK:       %[[SINKS:[a-z0-9_]+]] = arith.minsi %[[SEEN]],
+// CHECK:       %[[FIRST:[a-z0-9_]+]] = arith.maxsi
+// CHECK:       %[[BORDER:[a-z0-9_]+]] = arith.addi
+// CHECK:       %[[ORIGINALS:[a-z0-9_]+]] = arith.maxsi %[[FIRST]], %[[BORDER]]
+// CHECK:       %[[LESS:[a-z0-9_]+]] = arith.subi %[[REACHED]], %[[C5]]
+// CHECK:       %[[BACK:[a-z0-9_]+]] = arith.maxsi %[[LESS]], %[[C0]]
+// CHECK:       %[[FIRSTBACK:[a-z0-9_]+]] = arith.maxsi
+// CHECK:       %[[BORDERBACK:[a-z0-9_]+]] = arith.addi
+// CHECK:       %[[ORIGINALSBACK:[a-z0-9_]+]] = arith.maxsi %[[FIRSTBACK]], %[[BORDERBACK]]
+// CHECK-DAG:   %[[HELD:[a-z0-9_]+]] = arith.minsi %[[ORIGINALS]], %[[ORIGINALSBACK]]
+// CHECK-DAG:   %[[HELDLIVE:[a-z0-9_]+]] = arith.minsi %[[FIRST]], %[[FIRSTBACK]]
+// CHECK:       return %[[C0]], %[[SINKS]], %[[HELD]], %[[SEEN]], %[[HELDLIVE]], %[[BORDER]], %[[C0]], %[[SINKS]], %[[HELDLIVE]], %[[SEEN]]
 
 // Sinks go to the sinks' streams.
 // CHECK-LABEL: func.func private @coded_append(
@@ -185,14 +286,17 @@ kv.step @reader shape #shape policy #policy streams [#keys, #values] segments [#
 // CHECK:         kv.page %{{.*}}[0] at
 // CHECK:       scf.while
 // CHECK:         %[[PAGE:[a-z0-9_]+]] = kv.page %{{.*}}[2] at
-// CHECK:         kv.contract %{{.*}} with %[[PAGE]] {{.*}} schedule <heads = 1, run = 32> :
+// CHECK:         kv.contract %{{.*}} with %[[PAGE]] {{.*}} schedule <heads = 1, run = 32, rows = 1> :
 // CHECK:       scf.while
 // CHECK:         kv.page %{{.*}}[1] at
 // CHECK-NOT:   scf.while
 // CHECK-NOT:   kv.fold
 // CHECK-NOT:   kv.arrange
+// A schedule of one row: a prefill asks token by token.
+// CHECK-NOT:   @coded_attend_rows
+// CHECK:     func.func private @coded_merge(
 module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
-  kv.step @coded shape #shape policy #policy streams [#keysSink, #keysOriginal, #keysCode, #valuesSink, #valuesOriginal] segments [#kv.segment<keys = 0, values = 3, rotation = 0>, #kv.segment<keys = 2, values = 4, rotation = 0>, #kv.segment<keys = 1, values = 4, rotation = 0>] schedule <heads = 1, run = 32> {
+  kv.step @coded shape #shape policy #policy streams [#keysSink, #keysOriginal, #keysCode, #valuesSink, #valuesOriginal] segments [#kv.segment<keys = 0, values = 3, rotation = 0>, #kv.segment<keys = 2, values = 4, rotation = 0>, #kv.segment<keys = 1, values = 4, rotation = 0>] schedule <heads = 1, run = 32, rows = 1> {
   ^bb0(%cache: !kv.cache, %q: tensor<1x8xf32>, %k: tensor<1x8xf32>, %v: tensor<1x8xf32>):
     %0 = kv.append %cache, %k, %v : tensor<1x8xf32>, tensor<1x8xf32>
     %1 = kv.evict %0
@@ -225,7 +329,7 @@ kv.step @undecided shape #shape policy #policy {
 #keys = #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>>
 #values = #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>>
 // expected-error@below {{'kv.step' op has a stream without a layout: #kv.stream<plane = "keys"}}
-kv.step @nowhere shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 1, run = 64> {
+kv.step @nowhere shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 1, run = 64, rows = 1> {
 ^bb0(%cache: !kv.cache, %q: tensor<1x8xf32>, %k: tensor<1x8xf32>, %v: tensor<1x8xf32>):
   %0 = kv.append %cache, %k, %v : tensor<1x8xf32>, tensor<1x8xf32>
   %1 = kv.evict %0
@@ -241,7 +345,7 @@ kv.step @nowhere shape #shape policy #policy streams [#keys, #values] segments [
 #keys = #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 #values = #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "channels", lanes = 8, vectors = 1, pages = 3>>
 // expected-error@below {{'kv.step' op does other than kv.append, kv.evict, kv.code, kv.attend, kv.yield, which is all that is generated}}
-kv.step @early shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 1, run = 64> {
+kv.step @early shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 1, run = 64, rows = 1> {
 ^bb0(%cache: !kv.cache, %q: tensor<1x8xf32>, %k: tensor<1x8xf32>, %v: tensor<1x8xf32>):
   %out, %lse = kv.attend %cache, %q : tensor<1x8xf32> -> tensor<1x8xf32>, tensor<1xf32>
   %0 = kv.append %cache, %k, %v : tensor<1x8xf32>, tensor<1x8xf32>
