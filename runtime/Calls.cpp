@@ -78,6 +78,17 @@ void Group::run() {
   count = 0;
 }
 
+/// The length as of which the token at `position` attends; 0 before the first
+/// one. What is too far ahead for any cache is brought to where sums with it
+/// are numbers still.
+int64_t lengthAt(const kvc_cache &cache, int64_t position) {
+  constexpr int64_t farthest = int64_t{1} << 62;
+  if (position < cache.firstPosition)
+    return 0;
+  int64_t token = position - cache.firstPosition;
+  return token < farthest ? token + 1 : farthest;
+}
+
 /// Looks a request's layer up, checks all and gets all memory.
 kvc_status prepare(Request &request, int64_t position) {
   kvc_cache &cache = *request.cache;
@@ -86,7 +97,7 @@ kvc_status prepare(Request &request, int64_t position) {
   request.layer = &kvc_generated.layer[request.layerNumber];
   request.kernel = request.layer->kernel;
   request.store = &cache.layers[request.layer->owner];
-  request.seen = position - cache.firstPosition + 1;
+  request.seen = lengthAt(cache, position);
   if (request.withSinks)
     request.sinks = cache.layers[request.layerNumber].sinks;
   if (kvc_status status = checkRequest(request, position))
@@ -201,7 +212,8 @@ kvc_status attendQueries(kvc_query *queries, size_t count) {
 
 kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse) {
-  if (!isLayer(layer) || tokens < 0 || (count > 0 && !parts) ||
+  if (!isLayer(layer) || tokens < 0 || tokens > mostTokens ||
+      (count > 0 && !parts) ||
       (tokens > 0 && !out) || count > PTRDIFF_MAX / sizeof(kvc_part))
     return KVC_INVALID_ARGUMENT;
   for (size_t i = 0; i < count && tokens > 0; ++i)
