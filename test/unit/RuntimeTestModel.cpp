@@ -194,7 +194,7 @@ template <int32_t Number> struct Kernel {
     ranges(rows.seen, begins);
     ranges(last, ends);
     begins[2 * KeyFloats] = std::max(
-        policy.first(rows.seen), policy.coded(std::min(rows.seen, last)));
+        begins[2 * KeyCodes], policy.coded(std::min(rows.seen, last)));
     for (int64_t i = 0; i < streamCount; ++i) {
       int64_t end = std::min(ends[2 * i + 1], rows.to);
       for (int64_t t = std::max(begins[2 * i], rows.from); t < end; ++t)
