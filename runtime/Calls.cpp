@@ -39,14 +39,24 @@ private:
   int64_t count = 0;
 };
 
+/// Tokens of a request's next piece. A kernel loops over what lies between its
+/// first row's first token and its last row's last one. Rows that are no longer
+/// than `from` attend to nothing: were they first, that could be tokens which
+/// no row attends to, and which are not held in that form.
+int64_t nextPiece(const Request &request) {
+  int64_t piece = request.tokens - request.done;
+  piece = piece < request.kernel->rows ? piece : request.kernel->rows;
+  int64_t idle = request.from - (request.seen + request.done) + 1;
+  return idle > 0 && idle < piece ? idle : piece;
+}
+
 /// The next piece of each; false where all are through.
 bool Group::runPieces() {
   int64_t counts[mostRequests] = {};
   bool some = false;
   for (int64_t i = 0; i < count; ++i) {
     Request &request = requests[i];
-    int64_t left = request.tokens - request.done;
-    counts[i] = left < request.kernel->rows ? left : request.kernel->rows;
+    counts[i] = nextPiece(request);
     if (counts[i] == 0)
       continue;
     some = true;
