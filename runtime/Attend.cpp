@@ -37,7 +37,7 @@ int64_t anglesOf(const kvc_gen_layer &layer) {
 /// by side in the workspace.
 int64_t angleFloats(const kvc_gen_layer &layer, int64_t rows) {
   const kvc_gen_kernel &kernel = *layer.kernel;
-  return rows == 1 ? 0 : lines(kernel.queries * kernel.rows * anglesOf(layer));
+  return rows <= 1 ? 0 : lines(kernel.queries * kernel.rows * anglesOf(layer));
 }
 
 /// One request's piece: the arguments that its heads and parts share, and

@@ -192,6 +192,8 @@ kvc_status createCache(const kvc_options *given, kvc_cache **out) {
   }
   destroyCache(cache);
   error << "no memory for a cache";
+  if (options.threads > 1)
+    error << ", or no thread for one of its " << options.threads;
   return KVC_OUT_OF_MEMORY;
 }
 

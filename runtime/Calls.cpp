@@ -39,14 +39,24 @@ private:
   int64_t count = 0;
 };
 
+/// Tokens of a request's next piece. A kernel loops over what lies between its
+/// first row's first token and its last row's last one. Rows that are no longer
+/// than `from` attend to nothing: were they first, that could be tokens which
+/// no row attends to, and which are not held in that form.
+int64_t nextPiece(const Request &request) {
+  int64_t piece = request.tokens - request.done;
+  piece = piece < request.kernel->rows ? piece : request.kernel->rows;
+  int64_t idle = request.from - (request.seen + request.done) + 1;
+  return idle > 0 && idle < piece ? idle : piece;
+}
+
 /// The next piece of each; false where all are through.
 bool Group::runPieces() {
   int64_t counts[mostRequests] = {};
   bool some = false;
   for (int64_t i = 0; i < count; ++i) {
     Request &request = requests[i];
-    int64_t left = request.tokens - request.done;
-    counts[i] = left < request.kernel->rows ? left : request.kernel->rows;
+    counts[i] = nextPiece(request);
     if (counts[i] == 0)
       continue;
     some = true;
@@ -78,6 +88,17 @@ void Group::run() {
   count = 0;
 }
 
+/// The length as of which the token at `position` attends; 0 before the first
+/// one. What is too far ahead for any cache is brought to where sums with it
+/// are numbers still.
+int64_t lengthAt(const kvc_cache &cache, int64_t position) {
+  constexpr int64_t farthest = int64_t{1} << 62;
+  if (position < cache.firstPosition)
+    return 0;
+  int64_t token = position - cache.firstPosition;
+  return token < farthest ? token + 1 : farthest;
+}
+
 /// Looks a request's layer up, checks all and gets all memory.
 kvc_status prepare(Request &request, int64_t position) {
   kvc_cache &cache = *request.cache;
@@ -86,7 +107,7 @@ kvc_status prepare(Request &request, int64_t position) {
   request.layer = &kvc_generated.layer[request.layerNumber];
   request.kernel = request.layer->kernel;
   request.store = &cache.layers[request.layer->owner];
-  request.seen = position - cache.firstPosition + 1;
+  request.seen = lengthAt(cache, position);
   if (request.withSinks)
     request.sinks = cache.layers[request.layerNumber].sinks;
   if (kvc_status status = checkRequest(request, position))
@@ -201,7 +222,8 @@ kvc_status attendQueries(kvc_query *queries, size_t count) {
 
 kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse) {
-  if (!isLayer(layer) || tokens < 0 || (count > 0 && !parts) ||
+  if (!isLayer(layer) || tokens < 0 || tokens > mostTokens ||
+      (count > 0 && !parts) ||
       (tokens > 0 && !out) || count > PTRDIFF_MAX / sizeof(kvc_part))
     return KVC_INVALID_ARGUMENT;
   for (size_t i = 0; i < count && tokens > 0; ++i)

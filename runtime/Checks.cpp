@@ -16,8 +16,8 @@ namespace kvc::runtime {
 
 namespace {
 
-/// Most tokens of one request, and the farthest that one can ask ahead.
-constexpr int64_t largestLength = int64_t{1} << 40;
+/// The farthest that one can ask ahead.
+constexpr int64_t farthestToken = int64_t{1} << 40;
 
 kvc_status checkPointers(const Request &request) {
   if (request.isReader() && request.appends && !request.attends) {
@@ -48,7 +48,7 @@ kvc_status checkPointers(const Request &request) {
 }
 
 kvc_status checkSizes(const Request &request) {
-  if (request.tokens < 0 || request.tokens > largestLength) {
+  if (request.tokens < 0 || request.tokens > mostTokens) {
     request.error() << "tokens is " << request.tokens << ": 0 to 2^40 is taken";
     return KVC_INVALID_ARGUMENT;
   }
@@ -89,8 +89,10 @@ kvc_status checkReaderOrder(const Request &request, int64_t position) {
     return KVC_OK;
   Text text = request.error();
   text << "position " << position;
-  if (request.tokens > 1)
-    text << " to " << position + request.tokens - 1;
+  int64_t newest;
+  if (request.tokens > 1 &&
+      !__builtin_add_overflow(position, request.tokens - 1, &newest))
+    text << " to " << newest;
   text << " is out of order: ";
   if (early && last > 0)
     text << "it has been at " << first + last - 1;
@@ -108,10 +110,10 @@ kvc_status checkReaderOrder(const Request &request, int64_t position) {
 kvc_status checkOrder(const Request &request, int64_t position) {
   int64_t first = request.cache->firstPosition;
   if (!request.appends) {
-    if (position >= first && position - first <= largestLength)
+    if (position >= first && position - first <= farthestToken)
       return KVC_OK;
     request.error() << "position " << position << " is none of this cache: "
-                    << first << " to " << first + largestLength << " are";
+                    << first << " to " << first + farthestToken << " are";
     return KVC_INVALID_ARGUMENT;
   }
   if (request.isReader())
@@ -128,7 +130,9 @@ kvc_status checkOrder(const Request &request, int64_t position) {
 kvc_status checkReach(const Request &request) {
   if (!request.attends || (request.appends && !request.isReader()))
     return KVC_OK;
-  const kvc_gen_kernel &kernel = *request.kernel;
+  // A reader's own kernel may not know what is held.
+  const kvc_gen_kernel &kernel =
+      *kvc_generated.layer[request.layer->owner].kernel;
   const LayerCache &store = *request.store;
   int64_t held[2 * KVC_MAX_STREAMS], wanted[2 * KVC_MAX_STREAMS];
   kernel.held(store.seen, store.reached, held);

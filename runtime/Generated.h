@@ -120,7 +120,8 @@ typedef struct kvc_gen_kernel {
   void (*attend)(const kvc_gen_view *view, const kvc_gen_rows *rows);
   void (*attend_rows)(const kvc_gen_view *view, const kvc_gen_rows *rows);
   /* Join `count` parts of row `row`: out [heads, value_dim], io or f32 where
-   * `partial`, lse [heads]. The order of the parts is that of the sums. */
+   * `partial`, lse [heads] or null. The order of the parts is that of the
+   * sums. */
   void (*merge)(const kvc_gen_part *parts, int64_t count, int64_t row,
                 void *out, float *lse, int64_t partial);
   /* Tokens [from, to) as f32, as kvc_library_table.read says; the token

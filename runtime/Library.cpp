@@ -109,7 +109,10 @@ kvc_status create(const kvc_options *options, kvc_cache **out) {
     return KVC_INVALID_ARGUMENT;
   *out = nullptr;
   if (kvc_status status = checkHere()) {
-    if (options && options->size >= sizeof(*options) && options->error &&
+    // Also where the struct is of a version that ends behind these two.
+    constexpr size_t told =
+        offsetof(kvc_options, error_size) + sizeof(options->error_size);
+    if (options && options->size >= told && options->error &&
         options->error_size > 0)
       Text(options->error, static_cast<int64_t>(options->error_size))
           << refusalHere();
@@ -122,6 +125,20 @@ kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
   if (kvc_status status = checkHere())
     return status;
   return planBytes(layer, tokens, out);
+}
+
+/// Needs no cache, so it may come before any was refused. To ask the CPU costs
+/// more than a small merge; what it has once it does not lose.
+bool canMerge;
+
+kvc_status merge(int32_t layer, const kvc_part *parts, size_t count,
+                 int64_t tokens, void *out, float *lse) {
+  if (!__atomic_load_n(&canMerge, __ATOMIC_RELAXED)) {
+    if (kvc_status status = checkHere())
+      return status;
+    __atomic_store_n(&canMerge, true, __ATOMIC_RELAXED);
+  }
+  return mergeParts(layer, parts, count, tokens, out, lse);
 }
 
 const char *lastError(const kvc_cache *cache) {
@@ -168,7 +185,7 @@ constexpr kvc_library_table libraryTable = {
     prefillChunks,
     appendChunks,
     attendQueries,
-    mergeParts,
+    merge,
     resetCache,
     countStored,
     readStored,

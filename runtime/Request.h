@@ -22,6 +22,8 @@ namespace kvc::runtime {
 
 /// Requests that go together at the most.
 constexpr int64_t mostRequests = 32;
+/// Tokens of one request at the most.
+constexpr int64_t mostTokens = int64_t{1} << 40;
 
 struct Request {
   kvc_cache *cache;

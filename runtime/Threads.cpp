@@ -132,9 +132,9 @@ void Pool::run(int64_t itsCount, kvc_body itsBody, void *itsContext) {
     mutex.unlock();
   }
   takeIndices();
-  for (int i = 0; load(done) < count; ++i)
+  for (int64_t i = 0; load(done) < count; ++i)
     i < spins ? pause() : yieldThread();
-  for (int i = 0;; ++i) {
+  for (int64_t i = 0;; ++i) {
     int64_t inside = 0;
     if (__atomic_compare_exchange_n(&gate, &inside, gateClosed, false,
                                     __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))

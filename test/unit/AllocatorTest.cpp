@@ -35,8 +35,7 @@ public:
   ~Memory() { CHECK(blocks.empty()); }
 
   kvc_options options() {
-    kvc_options options = {};
-    options.size = sizeof(options);
+    kvc_options options = goodOptions();
     options.allocate = [](void *user, size_t bytes, size_t alignment) {
       return static_cast<Memory *>(user)->allocate(bytes, alignment);
     };
@@ -91,7 +90,7 @@ private:
   std::map<char *, Block> blocks;
 };
 
-constexpr int32_t owners[] = {AllFloats, StreamCoded};
+constexpr int32_t owners[] = {AllFloats, StreamCoded, Narrow};
 
 /// A whole sequence in the caller's memory is right, and all of it is there.
 void holdsAllInTheCallersMemory() {

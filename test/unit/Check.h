@@ -13,6 +13,7 @@
 #ifndef KVC_TEST_UNIT_CHECK_H
 #define KVC_TEST_UNIT_CHECK_H
 
+#include <atomic>
 #include <cstdint>
 #include <iostream>
 
@@ -35,8 +36,8 @@ inline constexpr double slowness = 20;
 inline constexpr double slowness = 1;
 #endif
 
-inline int64_t checks = 0;
-inline int64_t failures = 0;
+inline std::atomic<int64_t> checks = 0;
+inline std::atomic<int64_t> failures = 0;
 
 inline bool check(bool good, const char *file, int line, const char *what) {
   ++checks;

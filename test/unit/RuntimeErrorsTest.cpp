@@ -58,7 +58,7 @@ void refusesArguments() {
     refused(cache, with([&](kvc_step &step) { step.layer = layer; }),
             KVC_INVALID_ARGUMENT,
             "there is no layer " + std::to_string(layer) +
-                ": the model has 6 layers, from 0");
+                ": the model has 7 layers, from 0");
   refused(cache, with([](kvc_step &step) { step.q = nullptr; }),
           KVC_INVALID_ARGUMENT, "layer 0: q is null");
   refused(cache, with([](kvc_step &step) { step.k = nullptr; }),
@@ -125,10 +125,6 @@ void refusesBeyondTheLimit() {
   refused(cache, token.step(cache, Limited, 5), KVC_FULL,
           "layer 3: it is full: its context is 5 tokens");
   checkRead(cache, Limited, 5, 5);
-  for (int64_t t = 0; t < 4; ++t)
-    CHECK_EQ(decode(cache, SmallTable, t), KVC_OK);
-  refused(cache, token.step(cache, SmallTable, 4), KVC_FULL,
-          "layer 5: the page table of stream 1 has no room for token 4");
 }
 
 void refusesReaders() {
@@ -152,9 +148,19 @@ void refusesReaders() {
   CHECK_EQ(cache.stats(AllReader).seen, 1);
   CHECK_EQ(decode(cache, AllFloats, 1), KVC_OK);
   CHECK_EQ(decode(cache, AllFloats, 2), KVC_OK);
+  refused(cache, token.step(cache, AllReader, 13), KVC_ORDER,
+          "layer 2: position 13 is out of order: layer 0, whose cache it "
+          "reads, is at 12");
+  // One that is behind asks as of then.
+  Token second(1), third(2);
+  CHECK_EQ(decode(again.step(cache, AllReader, 10)), KVC_OK);
+  CHECK(again.out == token.out);
+  CHECK_EQ(decode(second.step(cache, AllReader, 11)), KVC_OK);
+  checkOutput(second, AllReader, 2, 10);
   refused(cache, token.step(cache, AllReader, 10), KVC_ORDER,
-          readerOf + "is at 12");
-  Token third(2);
+          "layer 2: position 10 is out of order: it has been at 11");
+  refused(cache, token.step(cache, AllReader, 9), KVC_ORDER,
+          "layer 2: position 9 is out of order: it has been at 11");
   CHECK_EQ(decode(third.step(cache, AllReader, 12)), KVC_OK);
   checkOutput(third, AllReader, 3, 10);
 
@@ -189,16 +195,18 @@ void refusesReads() {
   CHECK_EQ(library().stats(nullptr, StreamCoded, nullptr),
            KVC_INVALID_ARGUMENT);
   // One plane alone, across the border of sinks and body.
-  float keys[4 * headDim], values[4 * valueDim];
+  float keys[kvHeads * 4 * headDim], values[kvHeads * 4 * valueDim];
   CHECK_EQ(library().read(cache, StreamCoded, 0, 4, keys, nullptr, nullptr),
            KVC_OK);
   CHECK_EQ(library().read(cache, StreamCoded, 0, 4, nullptr, values, nullptr),
            KVC_OK);
   for (int64_t i = 0; i < 4; ++i) {
     Token token(i < 2 ? i : 18 + i);
-    CHECK_EQ(values[i * valueDim], token.v[0]);
-    CHECK_EQ(keys[i * headDim],
-             rotated(token.k.data(), 1, i < 2 ? i : 18 + i)[0]);
+    for (int64_t head = 0; head < kvHeads; ++head) {
+      CHECK_EQ(values[(head * 4 + i) * valueDim], token.v[head * valueDim]);
+      CHECK_EQ(keys[(head * 4 + i) * headDim],
+               rotated(&token.k[head * headDim], 1, i < 2 ? i : 18 + i)[0]);
+    }
   }
 }
 
@@ -214,11 +222,11 @@ void takesOptions() {
     Longer longer = {};
     longer.options.size = size;
     longer.options.first_position = first;
+    longer.options.learned_sinks = learnedSinks;
     kvc_status status = library().create(&longer.options, &cache);
     if (status == KVC_OK) {
       Token token(0);
-      // Where first_position is not told it is 0.
-      CHECK_EQ(decode({cache, AllFloats, size < 16 ? 0 : first, token.q.data(),
+      CHECK_EQ(decode({cache, AllFloats, first, token.q.data(),
                        token.k.data(), token.v.data(), token.out.data(),
                        nullptr, KVC_OK}),
                KVC_OK);
@@ -233,12 +241,16 @@ void takesOptions() {
   CHECK_EQ(create(sizeof(kvc_options), -1), KVC_INVALID_ARGUMENT);
   CHECK(!cache);
   CHECK_EQ(create(sizeof(kvc_options) + 8, 7), KVC_OK);
-  CHECK_EQ(create(16, 7), KVC_OK); // from before the allocator
-  CHECK_EQ(create(4, 7), KVC_OK);
+  // From before the allocator; and with less than this model wants.
+  CHECK_EQ(create(24, 7), KVC_OK);
+  CHECK_EQ(create(16, 7), KVC_INVALID_ARGUMENT);
+  CHECK_EQ(create(4, 7), KVC_INVALID_ARGUMENT);
+  CHECK(!cache);
+  CHECK_EQ(library().create(nullptr, &cache), KVC_INVALID_ARGUMENT);
   CHECK_EQ(create(4097, 7), KVC_INVALID_ARGUMENT);
   CHECK_EQ(create(0, 0), KVC_INVALID_ARGUMENT);
   // What is not known is not ignored.
-  Longer later = {{}, 1};
+  Longer later = {goodOptions(), 1};
   later.options.size = sizeof(later);
   CHECK_EQ(library().create(&later.options, &cache), KVC_VERSION);
   CHECK(!cache);
@@ -253,7 +265,9 @@ void refusesCpus() {
   CHECK_EQ(library().create(nullptr, &cache), KVC_UNSUPPORTED_CPU);
   CHECK(!cache);
   char text[256];
-  kvc_options options = {sizeof(kvc_options), 0, nullptr, text, sizeof(text)};
+  kvc_options options = goodOptions();
+  options.error = text;
+  options.error_size = sizeof(text);
   CHECK_EQ(library().create(&options, &cache), KVC_UNSUPPORTED_CPU);
   CHECK_EQ(std::string(text), std::string(library().last_error(nullptr)));
   kvc_bytes plan;

@@ -23,11 +23,12 @@ namespace {
 void decodesLikeTheMirror(int64_t first) {
   Cache cache(first);
   for (int64_t t = 0; t < 60; ++t)
-    for (int32_t layer : {AllFloats, AllReader, StreamCoded, StreamReader}) {
+    for (int32_t layer : {AllFloats, AllReader, StreamCoded, StreamReader,
+                          Narrow, Sunk}) {
       Token token(t);
       CHECK_EQ(decode(token.step(cache, layer, first + t)), KVC_OK);
       checkOutput(token, layer, t + 1, first);
-      if (layer == AllFloats || layer == StreamCoded) {
+      if (!reads(layer)) {
         checkStats(cache, layer, t + 1);
         checkRead(cache, layer, t + 1, 1 + t % 5);
       }
@@ -51,10 +52,11 @@ void staysFlat() {
   for (; t < 100; ++t)
     CHECK_EQ(decode(cache, StreamCoded, t), KVC_OK);
   int64_t held = cache.stats(StreamCoded).held;
-  // 1 page of sinks each, 1 of floating keys, 2 of codes, 4 of values.
+  // 1 page of sinks each. With rollback and the newest a step needs 7 floating
+  // keys, 14 codes and 14 values at the most.
   CHECK_EQ(held, pageBytes[KeySinks] + pageBytes[ValueSinks] +
-                     pageBytes[KeyFloats] + 2 * pageBytes[KeyCodes] +
-                     4 * pageBytes[ValueFloats]);
+                     2 * pageBytes[KeyFloats] + 3 * pageBytes[KeyCodes] +
+                     5 * pageBytes[ValueFloats]);
   int64_t before = allocations;
   Token token(0);
   for (; t < 1'000'000; ++t) {
@@ -100,7 +102,8 @@ void survivesShortMemory() {
   kvc_cache *none = nullptr;
   for (;; ++needed) {
     blocksLeft = needed;
-    kvc_status status = library().create(nullptr, &none);
+    kvc_options options = goodOptions();
+    kvc_status status = library().create(&options, &none);
     blocksLeft = -1;
     if (status == KVC_OK)
       break;
@@ -115,7 +118,7 @@ void survivesShortMemory() {
   Cache cache;
   int64_t failed = 0;
   for (int64_t t = 0; t < 50; ++t)
-    for (int32_t layer : {AllFloats, StreamCoded})
+    for (int32_t layer : {AllFloats, StreamCoded, Narrow})
       for (int64_t blocks = 0;; ++blocks) {
         blocksLeft = blocks;
         Token token(t);
@@ -134,13 +137,13 @@ void survivesShortMemory() {
   blocksLeft = -1;
   CHECK(failed > 13);
 
-  // The second page of a step fails: the first stays at hand.
+  // The second page of a step fails: the first goes back.
   Cache other;
   blocksLeft = 1;
   CHECK_EQ(decode(other, AllFloats, 0), KVC_OUT_OF_MEMORY);
-  CHECK_EQ(other.error(), "layer 0: no memory for a page of 48 bytes");
-  CHECK_EQ(other.stats(AllFloats).held, pageBytes[KeyFloats]);
-  blocksLeft = 1;
+  CHECK_EQ(other.error(), "layer 0: no memory for a page of 96 bytes");
+  CHECK_EQ(other.stats(AllFloats).held, 0);
+  blocksLeft = 2;
   CHECK_EQ(decode(other, AllFloats, 0), KVC_OK);
   blocksLeft = -1;
   checkRead(other, AllFloats, 1, 1);
@@ -153,32 +156,47 @@ void tellsAboutItself() {
   CHECK_EQ(library().info(&info), KVC_OK);
   CHECK_EQ(std::string(info.name), "toy");
   CHECK_EQ(std::string(info.spec), "kvc: 1");
-  CHECK_EQ(info.layers, 6);
-  CHECK_EQ(info.kernels, 6);
+  CHECK_EQ(info.layers, 7);
+  CHECK_EQ(info.kernels, 7);
   CHECK_EQ(info.io, KVC_F32);
   CHECK_EQ(library().info(nullptr), KVC_INVALID_ARGUMENT);
 
   kvc_layer_info layer;
   CHECK_EQ(library().layer_info(AllReader, &layer), KVC_OK);
-  CHECK_EQ(layer.heads, 3);
-  CHECK_EQ(layer.kv_heads, 1);
+  CHECK_EQ(layer.heads, 6);
+  CHECK_EQ(layer.kv_heads, 2);
   CHECK_EQ(layer.head_dim, 2);
   CHECK_EQ(layer.value_dim, 3);
   CHECK_EQ(layer.owner, 0);
   CHECK_EQ(layer.kernel, 2);
+  CHECK_EQ(layer.piece, 3);
+  CHECK_EQ(layer.chunk, -1);
+  CHECK_EQ(layer.rollback, 0);
+  CHECK_EQ(layer.limit, -1);
+  CHECK_EQ(layer.learned_sinks, 0);
   CHECK_EQ(std::string(layer.policy), "share 0");
-  CHECK_EQ(library().layer_info(6, &layer), KVC_INVALID_ARGUMENT);
+  CHECK_EQ(library().layer_info(StreamCoded, &layer), KVC_OK);
+  CHECK_EQ(layer.piece, 4);
+  CHECK_EQ(layer.chunk, 4);
+  CHECK_EQ(layer.rollback, 3);
+  CHECK_EQ(library().layer_info(Limited, &layer), KVC_OK);
+  CHECK_EQ(layer.piece, 1);
+  CHECK_EQ(layer.limit, 5);
+  CHECK_EQ(library().layer_info(Sunk, &layer), KVC_OK);
+  CHECK_EQ(layer.learned_sinks, 1);
+  CHECK_EQ(library().layer_info(7, &layer), KVC_INVALID_ARGUMENT);
   CHECK_EQ(library().layer_info(-1, &layer), KVC_INVALID_ARGUMENT);
 
   kvc_bytes plan;
   CHECK_EQ(library().plan(StreamCoded, int64_t{1} << 40, &plan), KVC_OK);
-  CHECK_EQ(plan.sinks, 40);
+  CHECK_EQ(plan.sinks, 80);
   CHECK_EQ(library().plan(AllReader, 100, &plan), KVC_OK);
   CHECK_EQ(plan.residual + plan.codes + plan.sinks, 0);
   CHECK_EQ(library().plan(0, -1, &plan), KVC_INVALID_ARGUMENT);
-  CHECK_EQ(library().plan(6, 1, &plan), KVC_INVALID_ARGUMENT);
+  CHECK_EQ(library().plan(7, 1, &plan), KVC_INVALID_ARGUMENT);
 
   CHECK_EQ(std::string(library().status_name(KVC_FULL)), "full");
+  CHECK_EQ(std::string(library().status_name(KVC_GONE)), "gone");
 }
 
 } // namespace
@@ -193,6 +211,7 @@ int main() {
   goesOnInABatch();
   survivesShortMemory();
   tellsAboutItself();
+  CHECK_EQ(missingPages, 0);
   CHECK_EQ(liveBlocks, 0);
   return checkResult();
 }

@@ -15,62 +15,92 @@
 #include "runtime/Generated.h"
 #include "runtime/Platform.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace kvc::test {
 
+std::atomic<int64_t> missingPages = 0;
+
 namespace {
 
-/// All tables are longer than all-token tests run, or as short as the
-/// window allows: a step needs window + 1 tokens of floats (4 a page).
+/// Tables of layers that keep all tokens are longer than any test.
 constexpr int64_t longTable = 1 << 14;
+
+/// Pages of a stream that holds at most `tokens` at once, wherever they begin.
+constexpr int64_t pagesFor(int64_t tokens, int64_t stream) {
+  return (tokens + pageTokens[stream] - 2) / pageTokens[stream] + 1;
+}
 
 template <int32_t Number> struct Kernel {
   static constexpr Policy policy = policies[Number];
-  static constexpr int64_t floatPages = Number == SmallTable ? 1
-                                        : policy.window      ? 4
-                                                             : longTable;
-  static constexpr int64_t codePages = policy.window ? 2 : 1;
-  static constexpr int64_t keyFloatPages = policy.flush ? 1 : floatPages;
+  static constexpr int64_t group = policy.heads / kvHeads;
+
+  /// What a piece needs at once, no page more.
+  static constexpr int64_t more = policy.rollback + policy.rows;
+  static constexpr int64_t tablePages(int64_t stream) {
+    if (stream == KeySinks || stream == ValueSinks)
+      return 1;
+    if (!policy.window)
+      return stream == KeyCodes ? 1 : longTable;
+    return pagesFor(policy.window + more, stream);
+  }
+  static constexpr kvc_gen_stream stream(int64_t number, int64_t kind) {
+    return {kind, kind == KVC_STREAM_SINK ? 0 : policy.sink, pageTokens[number],
+            pageBytes[number], tablePages(number)};
+  }
   static constexpr kvc_gen_stream streams[streamCount] = {
-      {KVC_STREAM_SINK, 0, pageTokens[KeySinks], pageBytes[KeySinks], 1},
-      {KVC_STREAM_ORIGINAL, policy.sink, pageTokens[KeyFloats],
-       pageBytes[KeyFloats], keyFloatPages},
-      {KVC_STREAM_CODE, policy.sink, pageTokens[KeyCodes], pageBytes[KeyCodes],
-       codePages},
-      {KVC_STREAM_SINK, 0, pageTokens[ValueSinks], pageBytes[ValueSinks], 1},
-      {KVC_STREAM_ORIGINAL, policy.sink, pageTokens[ValueFloats],
-       pageBytes[ValueFloats], floatPages}};
+      stream(KeySinks, KVC_STREAM_SINK),
+      stream(KeyFloats, KVC_STREAM_ORIGINAL),
+      stream(KeyCodes, KVC_STREAM_CODE),
+      stream(ValueSinks, KVC_STREAM_SINK),
+      stream(ValueFloats, KVC_STREAM_ORIGINAL)};
+
+  //===--------------------------------------------------------------------===//
+  // Where a token lies
+  //===--------------------------------------------------------------------===//
+
+  static void *page(const kvc_gen_view *view, int64_t stream, int64_t token) {
+    const kvc_gen_stream &shape = streams[stream];
+    int64_t page = (token - shape.origin) / shape.page_tokens;
+    return view->tables[stream][page % shape.table_pages];
+  }
 
   static float *row(const kvc_gen_view *view, int64_t stream, int64_t token,
-                    int64_t channels) {
+                    int64_t head, int64_t channels) {
     const kvc_gen_stream &shape = streams[stream];
-    int64_t slot = token - shape.origin;
-    int64_t page = slot / shape.page_tokens % shape.table_pages;
-    return static_cast<float *>(view->tables[stream][page]) +
-           slot % shape.page_tokens * channels;
+    int64_t slot = (token - shape.origin) % shape.page_tokens;
+    return static_cast<float *>(page(view, stream, token)) +
+           (slot * kvHeads + head) * channels;
   }
 
   static float turnOver(float value) {
     return std::bit_cast<float>(~std::bit_cast<uint32_t>(value));
   }
 
+  /// In the form that the token has at length `seen`.
   static float key(const kvc_gen_view *view, int64_t seen, int64_t token,
-                   int64_t channel) {
+                   int64_t head, int64_t channel) {
     if (token < policy.sink)
-      return row(view, KeySinks, token, headDim)[channel];
+      return row(view, KeySinks, token, head, headDim)[channel];
     if (token >= policy.coded(seen))
-      return row(view, KeyFloats, token, headDim)[channel];
-    return turnOver(row(view, KeyCodes, token, headDim)[channel]);
+      return row(view, KeyFloats, token, head, headDim)[channel];
+    return turnOver(row(view, KeyCodes, token, head, headDim)[channel]);
   }
 
-  static float value(const kvc_gen_view *view, int64_t token, int64_t channel) {
+  static float value(const kvc_gen_view *view, int64_t token, int64_t head,
+                     int64_t channel) {
     int64_t stream = token < policy.sink ? ValueSinks : ValueFloats;
-    return row(view, stream, token, valueDim)[channel];
+    return row(view, stream, token, head, valueDim)[channel];
   }
+
+  //===--------------------------------------------------------------------===//
+  // Functions of the length
+  //===--------------------------------------------------------------------===//
 
   static void ranges(int64_t seen, int64_t *out) {
-    int64_t first = policy.first(seen), coded = policy.coded(seen);
+    int64_t first = std::max(policy.first(seen), policy.sink);
+    int64_t coded = policy.coded(seen);
     int64_t bounds[2 * streamCount] = {0,
                                        policy.sinks(seen),
                                        first > coded ? first : coded,
@@ -81,26 +111,49 @@ template <int32_t Number> struct Kernel {
                                        policy.sinks(seen),
                                        first,
                                        seen};
-    for (int64_t i = 0; i < 2 * streamCount; ++i)
-      out[i] = bounds[i];
+    std::copy(std::begin(bounds), std::end(bounds), out);
+  }
+
+  static void held(int64_t seen, int64_t reached, int64_t *out) {
+    int64_t back[2 * streamCount];
+    ranges(seen, out);
+    ranges(std::max<int64_t>(0, reached - policy.rollback), back);
+    for (int64_t i : {KeyFloats, KeyCodes, ValueFloats})
+      out[2 * i] = std::min(out[2 * i], back[2 * i]);
   }
 
   static void indices(int64_t seen, int64_t *out) {
     out[0] = seen - 1;
-    out[1] = policy.stored(seen) - 1;
+    if (policy.sink)
+      out[1] = policy.stored(seen) - 1;
   }
 
-  static void plan(int64_t seen, int64_t *out) {
-    int64_t coded = policy.coded(seen) - policy.first(seen);
-    coded = coded > 0 ? coded : 0;
-    int64_t body = seen - policy.first(seen);
+  static void plan(int64_t seen, int64_t reached, int64_t *out) {
+    int64_t now[2 * streamCount], kept[2 * streamCount];
+    ranges(seen, now);
+    held(seen, reached, kept);
+    auto bytes = [](const int64_t *range, int64_t stream) {
+      int64_t tokens = range[2 * stream + 1] - range[2 * stream];
+      return std::max<int64_t>(0, tokens) * tokenBytes[stream];
+    };
     out[0] = policy.stored(seen);
-    out[1] = coded * 4 * headDim;
+    out[1] = bytes(now, KeyCodes);
     out[2] = 0;
-    out[3] = (body - coded) * 4 * headDim + body * 4 * valueDim;
-    out[4] = policy.sinks(seen) * 4 * (headDim + valueDim);
+    out[3] = bytes(now, KeyFloats) + bytes(now, ValueFloats);
+    out[4] = bytes(now, KeySinks) + bytes(now, ValueSinks);
     out[5] = out[6] = 0;
+    for (int64_t i = 0; i < streamCount; ++i)
+      out[6] += bytes(kept, i) - bytes(now, i);
   }
+
+  static void live(int64_t seen, int64_t *out) {
+    out[0] = policy.sinks(seen);
+    out[1] = policy.first(seen);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Taking in and giving out
+  //===--------------------------------------------------------------------===//
 
   static void rotate(const float *x, const float *angles, float *out) {
     float c = angles ? angles[0] : 1, s = angles ? angles[1] : 0;
@@ -111,95 +164,153 @@ template <int32_t Number> struct Kernel {
   static int64_t append(const kvc_gen_view *view, int64_t token, const void *k,
                         const void *v, const float *angles) {
     bool sink = token < policy.sink;
-    rotate(static_cast<const float *>(k), angles,
-           row(view, sink ? KeySinks : KeyFloats, token, headDim));
-    float *values = row(view, sink ? ValueSinks : ValueFloats, token, valueDim);
-    for (int64_t i = 0; i < valueDim; ++i)
-      values[i] = static_cast<const float *>(v)[i];
+    const float *keys = static_cast<const float *>(k);
+    const float *values = static_cast<const float *>(v);
+    for (int64_t head = 0; head < kvHeads; ++head) {
+      rotate(keys + head * headDim, angles,
+             row(view, sink ? KeySinks : KeyFloats, token, head, headDim));
+      std::copy_n(
+          values + head * valueDim, valueDim,
+          row(view, sink ? ValueSinks : ValueFloats, token, head, valueDim));
+    }
     return values[0] == 1000; // something to count
   }
 
   static int64_t code(const kvc_gen_view *view, int64_t seen) {
     int64_t begin = policy.coded(seen - 1), end = policy.coded(seen);
-    if (begin < policy.first(seen))
-      begin = policy.first(seen);
+    begin = std::max({begin, policy.first(seen), policy.sink});
     for (int64_t token = begin; token < end; ++token)
-      if (token >= policy.sink)
-        for (int64_t i = 0; i < headDim; ++i)
-          row(view, KeyCodes, token, headDim)[i] =
-              turnOver(row(view, KeyFloats, token, headDim)[i]);
+      for (int64_t i = 0; i < kvHeads * headDim; ++i)
+        row(view, KeyCodes, token, 0, headDim)[i] =
+            turnOver(row(view, KeyFloats, token, 0, headDim)[i]);
     return end > begin && policy.flush;
   }
 
-  static void attend(const kvc_gen_view *view, int64_t seen, const void *q,
-                     const float *const *angles, void *out, float *lse,
-                     const float *) {
-    for (int64_t head = 0; head < policy.heads; ++head) {
-      float body[headDim], sink[headDim];
-      const float *query = static_cast<const float *>(q) + head * headDim;
-      rotate(query, angles[0], body);
-      rotate(query, angles[policy.sink ? 1 : 0], sink);
-      float *result = static_cast<float *>(out) + head * valueDim;
-      result[0] = result[1] = result[2] = 0;
-      for (int64_t t = 0; t < seen; ++t) {
-        if (t == policy.sinks(seen))
-          t = policy.first(seen);
-        const float *rotated = t < policy.sink ? sink : body;
-        float score = rotated[0] * key(view, seen, t, 0) +
-                      rotated[1] * key(view, seen, t, 1);
-        for (int64_t i = 0; i < valueDim; ++i)
-          result[i] += value(view, t, i) + score;
-      }
-      if (lse)
-        lse[head] = static_cast<float>(policy.stored(seen));
+  /// Loops as generated code does: from where the first row's tokens begin to
+  /// where the last one's end, in each stream, whoever meets them.
+  static void meetPages(const kvc_gen_view *view, const kvc_gen_rows &rows) {
+    int64_t begins[2 * streamCount], ends[2 * streamCount];
+    int64_t last = std::min(rows.seen + rows.rows - 1, rows.newest);
+    ranges(rows.seen, begins);
+    ranges(last, ends);
+    begins[2 * KeyFloats] = std::max(
+        begins[2 * KeyCodes], policy.coded(std::min(rows.seen, last)));
+    for (int64_t i = 0; i < streamCount; ++i) {
+      int64_t end = std::min(ends[2 * i + 1], rows.to);
+      for (int64_t t = std::max(begins[2 * i], rows.from); t < end; ++t)
+        if (!page(view, i, t))
+          ++missingPages;
     }
+  }
+
+  static void attendRow(const kvc_gen_view *view, const kvc_gen_rows &rows,
+                        int64_t number, int64_t head) {
+    int64_t seen = rows.seen + number, held = std::min(seen, rows.newest);
+    auto angles = [&](int64_t i) {
+      return policy.rope < 0 ? nullptr : rows.angles[i] + number * 2;
+    };
+    int64_t place = number * policy.heads + head;
+    const float *query = static_cast<const float *>(rows.q) + place * headDim;
+    float body[headDim], sink[headDim];
+    rotate(query, angles(0), body);
+    rotate(query, angles(policy.sink ? 1 : 0), sink);
+    float result[valueDim] = {}, count = rows.sinks ? rows.sinks[head] : 0;
+    for (int64_t t = std::max<int64_t>(rows.from, 0);
+         t < std::min(held, rows.to); ++t) {
+      if (t >= policy.sink && t < policy.first(seen)) {
+        t = std::min(policy.first(seen), held) - 1;
+        continue;
+      }
+      const float *rotated = t < policy.sink ? sink : body;
+      float score = rotated[0] * key(view, held, t, rows.head, 0) +
+                    rotated[1] * key(view, held, t, rows.head, 1);
+      for (int64_t i = 0; i < valueDim; ++i)
+        result[i] += value(view, t, rows.head, i) + score;
+      ++count;
+    }
+    std::copy_n(result, valueDim,
+                static_cast<float *>(rows.out) + place * valueDim);
+    rows.lse[place] = count;
+  }
+
+  static void attend(const kvc_gen_view *view, const kvc_gen_rows *rows) {
+    meetPages(view, *rows);
+    for (int64_t row = 0; row < rows->rows; ++row)
+      for (int64_t head = 0; head < group; ++head)
+        attendRow(view, *rows, row, rows->head * group + head);
+  }
+
+  static void merge(const kvc_gen_part *parts, int64_t count, int64_t row,
+                    void *out, float *lse, int64_t) {
+    auto sum = [&](const float *kvc_gen_part::*array, int64_t columns,
+                   float *result) {
+      std::fill_n(result, columns, 0.0f);
+      for (int64_t part = 0; part < count; ++part)
+        for (int64_t i = 0; i < columns; ++i)
+          result[i] += (parts[part].*array)[row * columns + i];
+    };
+    sum(&kvc_gen_part::out, policy.heads * valueDim, static_cast<float *>(out));
+    if (lse)
+      sum(&kvc_gen_part::lse, policy.heads, lse);
   }
 
   static void read(const kvc_gen_view *view, int64_t seen, int64_t from,
-                   int64_t to, int64_t firstRow, int64_t, float *keys,
+                   int64_t to, int64_t firstRow, int64_t rows, float *keys,
                    float *values) {
-    for (int64_t t = from; t < to; ++t) {
-      int64_t out = firstRow + t - from;
-      for (int64_t i = 0; keys && i < headDim; ++i)
-        keys[out * headDim + i] = key(view, seen, t, i);
-      for (int64_t i = 0; values && i < valueDim; ++i)
-        values[out * valueDim + i] = value(view, t, i);
-    }
+    for (int64_t head = 0; head < kvHeads; ++head)
+      for (int64_t t = from; t < to; ++t) {
+        int64_t out = head * rows + firstRow + t - from;
+        for (int64_t i = 0; keys && i < headDim; ++i)
+          keys[out * headDim + i] = key(view, seen, t, head, i);
+        for (int64_t i = 0; values && i < valueDim; ++i)
+          values[out * valueDim + i] = value(view, t, head, i);
+      }
   }
 
-  static void live(int64_t seen, int64_t *out) {
-    out[0] = policy.sinks(seen);
-    out[1] = policy.first(seen);
-  }
-
-  static constexpr kvc_gen_kernel kernel = {policy.heads,
-                                            kvHeads,
-                                            headDim,
-                                            valueDim,
-                                            policy.limit,
-                                            streamCount,
-                                            streams,
-                                            policy.rope < 0 ? 0
-                                            : policy.sink   ? 2
-                                                            : 1,
-                                            ranges,
-                                            indices,
-                                            plan,
-                                            append,
-                                            code,
-                                            attend,
-                                            read,
-                                            live,
-                                            0};
+  static constexpr bool owns = !reads(Number);
+  // A function that the runtime does not call is null.
+  static constexpr kvc_gen_kernel kernel = {
+      policy.heads,
+      kvHeads,
+      headDim,
+      valueDim,
+      policy.limit,
+      policy.rollback,
+      policy.rows,
+      streamCount,
+      streams,
+      policy.rope < 0 ? 0
+      : policy.sink   ? 2
+                      : 1,
+      ranges,
+      owns ? held : nullptr,
+      indices,
+      owns ? plan : nullptr,
+      owns ? append : nullptr,
+      owns ? code : nullptr,
+      attend,
+      policy.rows > 1 ? attend : nullptr,
+      merge,
+      owns ? read : nullptr,
+      live,
+      policy.learnedSinks};
 };
 
+template <int32_t Number>
+constexpr kvc_gen_layer layer(int64_t chunk, const char *words) {
+  return {&Kernel<Number>::kernel, Number, ownerOf(Number),
+          policies[Number].rope,   chunk,  words};
+}
+
 constexpr kvc_gen_layer layers[LayerCount] = {
-    {&Kernel<AllFloats>::kernel, 0, AllFloats, 0, "all"},
-    {&Kernel<StreamCoded>::kernel, 1, StreamCoded, 1, "sink 2, window 10"},
-    {&Kernel<AllReader>::kernel, 2, AllFloats, 0, "share 0"},
-    {&Kernel<Limited>::kernel, 3, Limited, -1, "context 5"},
-    {&Kernel<StreamReader>::kernel, 4, StreamCoded, 1, "share 1"},
-    {&Kernel<SmallTable>::kernel, 5, SmallTable, 0, "small table"}};
+    layer<AllFloats>(-1, "all"),
+    layer<StreamCoded>(policies[StreamCoded].rollback + 1,
+                       "sink 2, window 10, rollback 3"),
+    layer<AllReader>(-1, "share 0"),
+    layer<Limited>(-1, "context 5"),
+    layer<StreamReader>(-1, "share 1"),
+    layer<Narrow>(-1, "sink 1, window 3"),
+    layer<Sunk>(-1, "all, learned sinks")};
 
 constexpr kvc_gen_rope ropes[2] = {{1, ropeFactor[0], &ropeFrequency[0]},
                                    {1, ropeFactor[1], &ropeFrequency[1]}};
@@ -216,7 +327,7 @@ extern "C" const kvc_gen_model kvc_generated = {KVC_GENERATED_VERSION,
                                                 kvc::runtime::CpuX86_64V2 |
                                                     kvc::runtime::CpuF16c,
                                                 kvc::test::LayerCount,
-                                                6,
+                                                kvc::test::LayerCount,
                                                 2,
                                                 kvc::test::layers,
                                                 kvc::test::ropes};

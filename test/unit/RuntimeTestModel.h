@@ -8,15 +8,18 @@
 // Stands where generated code stands. Its policies are real ones, its codes
 // and its attention are toys: a code is a float with all bits turned over, and
 //
-//   out[h] = sum of v_t + sum of q_h . k_t,   lse[h] = number of stored tokens
+//   out[h] = sum of v_t + sum of q_h . k_t,   lse[h] = number of tokens
 //
-// over the stored tokens t, with q rotated by the index of t's segment.
+// over the tokens t that are attended to, k and v of the head of keys that h
+// meets, q rotated by the index of t's segment. A learned sink is added to lse.
+// Parts are merged by adding both.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_TEST_UNIT_RUNTIMETESTMODEL_H
 #define KVC_TEST_UNIT_RUNTIMETESTMODEL_H
 
+#include <atomic>
 #include <cstdint>
 
 namespace kvc::test {
@@ -29,6 +32,9 @@ struct Policy {
   int64_t flush;  ///< keys are coded by so many tokens; 0: never
   int64_t limit;  ///< -1: none
   int64_t rope;   ///< -1: no rotation
+  int64_t rollback;
+  int64_t rows; ///< of a piece
+  bool learnedSinks;
 
   // Lengths in tokens, counted from 0.
   constexpr int64_t sinks(int64_t seen) const {
@@ -49,33 +55,49 @@ struct Policy {
   }
 };
 
-constexpr int64_t kvHeads = 1, headDim = 2, valueDim = 3;
+constexpr int64_t kvHeads = 2, headDim = 2, valueDim = 3, mostHeads = 6;
 
 enum Layer : int32_t {
   AllFloats,    ///< all tokens, keys and values as floats; rope 0
-  StreamCoded,  ///< 2 sinks, window 10, keys coded by 4; rope 1
+  StreamCoded,  ///< 2 sinks, window 10, keys coded by 4, rollback 3; rope 1
   AllReader,    ///< reads AllFloats
-  Limited,      ///< at most 5 tokens, no rotation
+  Limited,      ///< at most 5 tokens, no rotation, one at a time
   StreamReader, ///< reads StreamCoded
-  SmallTable,   ///< all tokens, but a page table of one page
+  Narrow,       ///< a sink, a window of 3 keys that are coded by 4; rope 1
+  Sunk,         ///< all tokens, learned sinks, no rotation
   LayerCount
 };
 
 constexpr Policy policies[LayerCount] = {
-    {2, 0, 0, 0, -1, 0}, {2, 2, 10, 4, -1, 1}, {3, 0, 0, 0, -1, 0},
-    {2, 0, 0, 0, 5, -1}, {1, 2, 10, 4, -1, 1}, {2, 0, 0, 0, -1, 0},
+    {2, 0, 0, 0, -1, 0, 0, 4, false},  {4, 2, 10, 4, -1, 1, 3, 4, false},
+    {6, 0, 0, 0, -1, 0, 0, 3, false},  {2, 0, 0, 0, 5, -1, 0, 1, false},
+    {2, 2, 10, 4, -1, 1, 3, 4, false}, {2, 1, 3, 4, -1, 1, 0, 4, false},
+    {4, 0, 0, 0, -1, -1, 0, 4, true},
 };
 
-/// Streams of every layer, in this order, and their pages.
+constexpr int64_t ownerOf(int64_t layer) {
+  return layer == AllReader      ? AllFloats
+         : layer == StreamReader ? StreamCoded
+                                 : layer;
+}
+constexpr bool reads(int64_t layer) { return ownerOf(layer) != layer; }
+
+/// Streams of every owner, in this order, and their pages.
 enum StreamNumber { KeySinks, KeyFloats, KeyCodes, ValueSinks, ValueFloats };
 constexpr int64_t streamCount = 5;
 constexpr int64_t pageTokens[streamCount] = {2, 4, 8, 2, 4};
-constexpr int64_t pageBytes[streamCount] = {2 * 4 * headDim, 4 * 4 * headDim,
-                                            8 * 4 * headDim, 2 * 4 * valueDim,
-                                            4 * 4 * valueDim};
+constexpr int64_t keyBytes = kvHeads * 4 * headDim,
+                  valueBytes = kvHeads * 4 * valueDim;
+constexpr int64_t tokenBytes[streamCount] = {keyBytes, keyBytes, keyBytes,
+                                             valueBytes, valueBytes};
+constexpr int64_t pageBytes[streamCount] = {
+    2 * keyBytes, 4 * keyBytes, 8 * keyBytes, 2 * valueBytes, 4 * valueBytes};
 
 constexpr double ropeFrequency[2] = {1.0, 0.01};
 constexpr double ropeFactor[2] = {1.0, 1.25};
+
+/// How often a kernel's loop met a token whose page was not there.
+extern std::atomic<int64_t> missingPages;
 
 } // namespace kvc::test
 

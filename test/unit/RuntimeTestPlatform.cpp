@@ -28,10 +28,10 @@
 
 namespace kvc::test {
 
-int64_t liveBlocks = 0;
-int64_t allocations = 0;
-int64_t blocksLeft = -1;
-int64_t hiddenFeatures = 0;
+std::atomic<int64_t> liveBlocks = 0;
+std::atomic<int64_t> allocations = 0;
+std::atomic<int64_t> blocksLeft = -1;
+std::atomic<int64_t> hiddenFeatures = 0;
 
 /// Whether one more block may be given out. A refusal is not the last word:
 /// what is asked for next is refused too.

@@ -13,18 +13,19 @@
 #ifndef KVC_TEST_UNIT_RUNTIMETESTPLATFORM_H
 #define KVC_TEST_UNIT_RUNTIMETESTPLATFORM_H
 
+#include <atomic>
 #include <cstdint>
 
 namespace kvc::test {
 
 /// Blocks given out and not given back.
-extern int64_t liveBlocks;
+extern std::atomic<int64_t> liveBlocks;
 /// Blocks given out since the start.
-extern int64_t allocations;
+extern std::atomic<int64_t> allocations;
 /// How many more blocks there are before one is refused; -1: no end.
-extern int64_t blocksLeft;
+extern std::atomic<int64_t> blocksLeft;
 /// Features that cpuFeatures() keeps to itself.
-extern int64_t hiddenFeatures;
+extern std::atomic<int64_t> hiddenFeatures;
 
 } // namespace kvc::test
 

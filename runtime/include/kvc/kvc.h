@@ -230,8 +230,9 @@ typedef struct kvc_library_table {
    * position's window excludes. */
   kvc_status (*attend)(kvc_query *queries, size_t count);
   /* Joins results of attend over parts of the tokens of a layer, in the order
-   * given, and writes io. `parts` may be NULL where count is 0. Several
-   * threads may merge at once. */
+   * given, and writes io. `parts` may be NULL where count is 0, `lse` always.
+   * Several threads may merge at once. Refused where create would be for the
+   * CPU. */
   kvc_status (*merge)(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse);
 
