@@ -74,6 +74,9 @@ LogicalResult RotateOp::verify() {
           ArrayRef<int64_t>{2, position.getPairs()})
     return emitOpError("takes angles of 2x")
            << position.getPairs() << ", not " << angles;
+  if (byToken && angles.isDynamicDim(0))
+    return emitOpError("takes angles of a known number of tokens, not ")
+           << angles;
   if (byToken &&
       (angles.getDimSize(0) < 1 || tile.getRows() % angles.getDimSize(0) != 0))
     return emitOpError("has ") << tile.getRows() << " rows for the angles of "

@@ -84,9 +84,15 @@ kvc_status reservePages(const Request &request) {
     Ranges needed = neededFor(request, store.seen + done,
                               left < kernel.rows ? left : kernel.rows);
     for (int64_t i = 0; i < kernel.streams; ++i)
-      most[i] =
-          longest(most[i], store.streams[i].pagesOf(needed.streams[i]));
+      most[i] = longest(most[i], store.streams[i].pagesOf(needed.streams[i]));
   }
+  for (int64_t i = 0; i < kernel.streams; ++i)
+    if (most[i] > kernel.stream[i].table_pages) {
+      request.error() << "the page table of stream " << i << " has "
+                      << kernel.stream[i].table_pages << " entries, and "
+                      << most[i] << " pages are needed";
+      return KVC_FULL;
+    }
   for (int64_t i = 0; i < kernel.streams; ++i) {
     before[i] = store.streams[i].pageCount();
     if (store.streams[i].reserve(most[i]))

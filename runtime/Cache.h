@@ -45,7 +45,7 @@ struct kvc_cache {
   kvc::runtime::Executor executor;
   float *workspace; ///< of the piece that is under way
   int64_t workspaceFloats;
-  bool busy; ///< in a group of requests
+  bool busy;       ///< in a group of requests
   char error[256]; ///< of the last call; "" after a success
   char unheard[1]; ///< texts of further errors in one call
 };

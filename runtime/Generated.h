@@ -13,9 +13,10 @@
  * A *stream* is a run of tokens of one plane (keys or values) in one encoding,
  * in pages of a fixed number of tokens: the sinks, the originals (residual) or
  * the codes. At every length a stream holds one range [begin, end) of tokens;
- * neither ever falls as the length grows. A page is `page_bytes` bytes of 32-bit words (a multiple of 64) and
- * holds all kv heads of its tokens. It is zero when new; when it is used again
- * it holds what is left of older tokens, which is finite.
+ * neither ever falls as the length grows. A page is `page_bytes` bytes of
+ * 32-bit words (a multiple of 64) and holds all kv heads of its tokens. It is
+ * zero when new; when it is used again it holds what is left of older tokens,
+ * which is finite.
  *
  * All structs are made of 64-bit members so that the compiler can lay them
  * out without knowing a target's rules.
@@ -54,10 +55,10 @@ typedef struct kvc_gen_view {
 } kvc_gen_view;
 
 /* Consecutive tokens of a sequence that ask, of one head of keys and the query
- * heads that meet it. Row r asks as the newest of seen + r tokens. It attends to
- * what a decode step there attends to, as far as it lies in [from, to). Where
- * seen + r is beyond `newest`, the length of what is held, it attends to what is
- * stored at `newest` less what seen + r no longer stores. */
+ * heads that meet it. Row r asks as the newest of seen + r tokens. It attends
+ * to what a decode step there attends to, as far as it lies in [from, to).
+ * Where seen + r is beyond `newest`, the length of what is held, it attends to
+ * what is stored at `newest` less what seen + r no longer stores. */
 typedef struct kvc_gen_rows {
   int64_t head; /* of keys */
   int64_t seen; /* of row 0, at least 1 */

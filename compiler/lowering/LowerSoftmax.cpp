@@ -152,7 +152,10 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
                     table, at.add(adaptor.getHead(), h), at.index(i))));
             at.loop(at.index(0), adaptor.getCount(), lanes, {},
                     [&](Value column, ValueRange) {
-                      Value first = at.subtract(index, at.add(base, column));
+                      // Distances are i32, and count no further.
+                      Value first =
+                          at.least(at.subtract(index, at.add(base, column)),
+                                   at.index(INT32_MAX));
                       Value distance = arith::SubIOp::create(
                           rewriter, op.getLoc(), at.broadcast(at.word(first)),
                           lane);

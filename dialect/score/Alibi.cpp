@@ -33,8 +33,10 @@ Attribute AlibiAttr::fromRequest(MLIRContext *context,
                         DenseF64ArrayAttr::get(context, request.alibiSlopes));
 }
 
+// Distances count up to 2^31 - 1, which kernels keep them in.
 double AlibiAttr::logit(double dot, ScoreAt at) const {
-  return dot - getSlopes()[at.head] * static_cast<double>(at.distance);
+  return dot - getSlopes()[at.head] * static_cast<double>(std::min<int64_t>(
+                                          at.distance, INT32_MAX));
 }
 
 /// Each slope as an f32 and what that lacks.

@@ -27,14 +27,21 @@ SEGMENT = INDEX | {
     "func.func",
     "scf.while", "scf.condition", "scf.yield", "do", "^bb0", "}",
     "kv.page", "kv.contract", "kv.mask", "kv.softmax_update", "kv.accumulate",
+    "kv.yield", "arith.andi",
 }
 CODES = SEGMENT | {
     "kv.arrange", "kv.fold", "kv.quantize", "kv.decode", "scf.for",
 }
+# Operations on as many rows as ask together.
+ROWS = {"kv.rows", "kv.scale", "kv.init_state", "kv.finish"}
+# What is said of one function goes for those that are made like it.
+ALIKE = {"attend": {"attend_rows"}, "ranges": {"held"}}
 
 
 def pair(axis, name, a, b, *, model=None, cache=None, layers=("", ""), layer=0,
          functions=None, ops=(), attributes=(), absent=(), same=False):
+    if functions:
+        functions = functions.union(*(ALIKE.get(f, ()) for f in functions))
     return dict(axis=axis, name=name, a=a, b=b, model=model or {},
                 cache=cache or {}, layers=layers, layer=layer,
                 functions=functions, ops=set(ops), attributes=set(attributes),
@@ -68,9 +75,10 @@ PAIRS = [
          {"keys": "{bits: 4, per: channel, group: 16, flush: 16}"},
          cache=RESIDUAL, ops=INDEX, attributes={"affine_channel"},
          functions={"plan", "code", "read_keys", "attend"}),
-    # Codes at all: how keys, queries and outputs come to be stays.
+    # Codes at all: how keys, queries and outputs come to be stays, but weights
+    # that scales are folded into leave less room for rows.
     pair("precision", "floats and codes", {},
-         {"values": INT8, "residual_type": "f32"}, ops=CODES,
+         {"values": INT8, "residual_type": "f32"}, ops=CODES | ROWS,
          functions={"ranges", "plan", "code", "read_values", "attend"},
          attributes={"float", "affine_token", "layout"}),
     # Whether a scale covers a channel or a token: into operand or result.
@@ -135,7 +143,7 @@ PAIRS = [
          functions={"attend"}, ops={"kv.scale"}),
     # What happens to a run's dot products, and what the softmax starts with.
     pair("score", "softcap", {}, {"softcap": 50.0}, functions={"attend"},
-         ops=INDEX | {"kv.logit"}),
+         ops=INDEX | {"kv.logit", "^bb0", "kv.yield", "}"}),
     pair("score", "softcap and ALiBi", {"softcap": 50.0}, {"alibi": "true"},
          functions={"attend"}, ops={"kv.logit"}),
     pair("score", "learned sinks", {}, {"learned_sinks": "true"},

@@ -46,7 +46,7 @@ typedef enum kvc_status {
   KVC_OUT_OF_MEMORY = 5,
   KVC_UNSUPPORTED_CPU = 6, /* this CPU lacks what the library was built for */
   KVC_VERSION = 7,         /* asked for a version that this library is not */
-  KVC_GONE = 8 /* what is asked for was evicted or coded since */
+  KVC_GONE = 8             /* what is asked for was evicted or coded since */
 } kvc_status;
 
 /* Element types, as `io` of kvc_info. */
@@ -69,14 +69,14 @@ typedef struct kvc_bytes {
 /* One layer's shape and policy. */
 typedef struct kvc_layer_info {
   int32_t heads, kv_heads, head_dim, value_dim;
-  int32_t owner;      /* itself, or the layer whose cache it reads */
-  int32_t kernel;     /* layers with the same number share their kernels */
-  int32_t piece;      /* tokens that a prefill takes at a time: `held` counts
-                       * as many more while it runs */
-  int32_t chunk;      /* most tokens of one chunk, since readers follow; -1: any */
-  int32_t rollback;   /* steps that an attend can go back by, at least */
-  int64_t limit;      /* most tokens of a sequence (context); -1: any */
-  const char *policy; /* in words, as the dialect prints it */
+  int32_t owner;  /* itself, or the layer whose cache it reads */
+  int32_t kernel; /* layers with the same number share their kernels */
+  int32_t piece;  /* tokens that a prefill takes at a time: `held` counts
+                   * as many more while it runs */
+  int32_t chunk;  /* most tokens of one chunk, since readers follow; -1: any */
+  int32_t rollback;      /* steps that an attend can go back by, at least */
+  int64_t limit;         /* most tokens of a sequence (context); -1: any */
+  const char *policy;    /* in words, as the dialect prints it */
   int32_t learned_sinks; /* 1: create takes one logit a query head; else 0 */
 } kvc_layer_info;
 
@@ -105,7 +105,8 @@ typedef struct kvc_options {
    * 2^56 in magnitude; null for a layer that takes none (learned_sinks of
    * layer_info). They are copied. NULL where no layer takes any. */
   const float *const *learned_sinks;
-  /* Where the text of a failing create goes; "" after a success. NULL: nowhere. */
+  /* Where the text of a failing create goes; "" after a success. NULL: nowhere.
+   */
   char *error;
   size_t error_size;
   /* Attention runs on `threads` threads (the caller's is one of them; 0 or 1:
@@ -165,15 +166,15 @@ typedef struct kvc_chunk {
 typedef struct kvc_query {
   kvc_cache *cache;
   int32_t layer;
-  int64_t position;  /* of the first query, first_position included */
-  int64_t tokens;    /* queries, >= 0 */
-  int64_t from, to;  /* tokens at positions from <= t < to; from <= to */
+  int64_t position;   /* of the first query, first_position included */
+  int64_t tokens;     /* queries, >= 0 */
+  int64_t from, to;   /* tokens at positions from <= t < to; from <= to */
   int32_t with_sinks; /* 1: with the layer's learned sinks, which belong to one
                        * of the parts that are merged; else 0 */
-  const void *q;     /* [tokens, heads, head_dim], before rotation */
-  float *out;        /* [tokens, heads, value_dim]; f32, whatever io is */
-  float *lse;        /* [tokens, heads], or NULL */
-  kvc_status status; /* written: how this query went */
+  const void *q;      /* [tokens, heads, head_dim], before rotation */
+  float *out;         /* [tokens, heads, value_dim]; f32, whatever io is */
+  float *lse;         /* [tokens, heads], or NULL */
+  kvc_status status;  /* written: how this query went */
 } kvc_query;
 
 /* What attend gave of one part of the tokens, for merge. Where nothing was

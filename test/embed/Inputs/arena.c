@@ -25,7 +25,10 @@ static void give(void *user, void *memory) {
 /* How many tokens fit into `capacity` bytes; -1 where something else fails. */
 static int fill(size_t capacity) {
   const kvc_library_table *kvc = chat_library();
-  kvc_options options = {sizeof options, 0, take, give, &capacity};
+  kvc_options options = {.size = sizeof options,
+                         .allocate = take,
+                         .release = give,
+                         .allocator_user = &capacity};
   static float x[CHAT_HEADS * CHAT_HEAD_DIM], out[sizeof x / sizeof *x];
   kvc_cache *cache;
   int tokens = 0;

@@ -2,13 +2,15 @@
 #include "kvc/kvc.h"
 
 static kvc_status info(kvc_info *out) {
-  kvc_info about = {KVC_ABI_VERSION, "crash", "", "none", KVC_F32, 1, 1};
+  kvc_info about = {KVC_ABI_VERSION, "crash", "", "x86-64-v3", KVC_F32, 1, 1};
   *out = about;
   return KVC_OK;
 }
 
 static kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
-  kvc_layer_info shape = {2, 1, 8, 8, 0, 0, ""};
+  kvc_layer_info shape = {.heads = 2, .kv_heads = 1, .head_dim = 8,
+                          .value_dim = 8, .piece = 1, .chunk = -1,
+                          .limit = -1, .policy = ""};
   *out = shape;
   return layer ? KVC_INVALID_ARGUMENT : KVC_OK;
 }
@@ -20,6 +22,8 @@ static kvc_status create(const kvc_options *options, kvc_cache **out) {
   return KVC_OK;
 }
 
+static void destroy(kvc_cache *cache) { (void)cache; }
+
 static kvc_status decode(kvc_step *steps, size_t count) {
   (void)steps, (void)count;
   __builtin_trap();
@@ -30,6 +34,7 @@ const kvc_library_table *kvc_library(void) {
   table.info = info;
   table.layer_info = layerInfo;
   table.create = create;
+  table.destroy = destroy;
   table.decode = decode;
   return &table;
 }
