@@ -272,11 +272,21 @@ void refusesCpus() {
   CHECK_EQ(std::string(text), std::string(library().last_error(nullptr)));
   kvc_bytes plan;
   CHECK_EQ(library().plan(0, 1, &plan), KVC_UNSUPPORTED_CPU);
+  // merge is asked for no cache either.
+  float out[mostHeads * valueDim];
+  CHECK_EQ(library().merge(0, nullptr, 0, 1, out, nullptr),
+           KVC_UNSUPPORTED_CPU);
   CHECK_EQ(std::string(library().last_error(nullptr)),
            "this CPU lacks what the library was built for: F16C, SSE4.2 and "
            "the rest of x86-64-v2");
+  // Options that end behind the text, as in an earlier version.
+  options.size = offsetof(kvc_options, threads);
+  text[0] = '\0';
+  CHECK_EQ(library().create(&options, &cache), KVC_UNSUPPORTED_CPU);
+  CHECK_EQ(std::string(text), std::string(library().last_error(nullptr)));
   hiddenFeatures = 0;
   CHECK_EQ(std::string(library().last_error(nullptr)), "");
+  CHECK_EQ(library().merge(0, nullptr, 0, 1, out, nullptr), KVC_OK);
 }
 
 template <typename Value> std::string text(Value value) {
