@@ -84,8 +84,7 @@ kvc_status reservePages(const Request &request) {
     Ranges needed = neededFor(request, store.seen + done,
                               left < kernel.rows ? left : kernel.rows);
     for (int64_t i = 0; i < kernel.streams; ++i)
-      most[i] =
-          longest(most[i], store.streams[i].pagesOf(needed.streams[i]));
+      most[i] = longest(most[i], store.streams[i].pagesOf(needed.streams[i]));
   }
   for (int64_t i = 0; i < kernel.streams; ++i) {
     before[i] = store.streams[i].pageCount();

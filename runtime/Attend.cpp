@@ -73,21 +73,21 @@ void Piece::open(const Request &itsRequest, int64_t count) {
   rows.from = request->from;
   rows.to = request->to;
   rows.sinks = request->sinks;
-  rows.q = request->at(request->q, request->done,
-                       kernel.heads * kernel.head_dim);
+  rows.q =
+      request->at(request->q, request->done, kernel.heads * kernel.head_dim);
   rows.partial = request->partial;
   int64_t row = kernel.heads * kernel.value_dim;
   if (request->partial)
     rows.out = static_cast<float *>(request->out) + request->done * row;
   else
-    rows.out = const_cast<void *>(
-        request->at(request->out, request->done, row));
+    rows.out =
+        const_cast<void *>(request->at(request->out, request->done, row));
 
   float *workspace = request->cache->workspace;
   fillAngles(workspace);
   workspace += angleFloats(*request->layer, count);
-  rows.lse = request->lse ? request->lse + request->done * kernel.heads
-                          : workspace;
+  rows.lse =
+      request->lse ? request->lse + request->done * kernel.heads : workspace;
   workspace += lines(lseFloats());
   cut();
   lse = workspace;

@@ -63,8 +63,7 @@ kvc_status checkOptions(const kvc_options &options, Text &error) {
     error << "first_position is " << options.first_position
           << "; it is 0 to 2^40";
   else if (options.threads < 0 || options.threads > mostThreads)
-    error << "threads is " << options.threads << "; it is 0 to "
-          << mostThreads;
+    error << "threads is " << options.threads << "; it is 0 to " << mostThreads;
   else if (options.threads > 0 && options.parallel_for)
     error << "threads is " << options.threads
           << ", and there is a parallel_for: one of them is wanted";

@@ -223,8 +223,8 @@ kvc_status attendQueries(kvc_query *queries, size_t count) {
 kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse) {
   if (!isLayer(layer) || tokens < 0 || tokens > mostTokens ||
-      (count > 0 && !parts) ||
-      (tokens > 0 && !out) || count > PTRDIFF_MAX / sizeof(kvc_part))
+      (count > 0 && !parts) || (tokens > 0 && !out) ||
+      count > PTRDIFF_MAX / sizeof(kvc_part))
     return KVC_INVALID_ARGUMENT;
   for (size_t i = 0; i < count && tokens > 0; ++i)
     if (!parts[i].out || !parts[i].lse)

@@ -35,12 +35,12 @@ kvc_status checkPointers(const Request &request) {
     request.error() << "append has no queries: q, out and lse must be null";
     return KVC_INVALID_ARGUMENT;
   }
-  const char *missing = request.tokens == 0                 ? nullptr
-                        : request.attends && !request.q     ? "q"
-                        : request.attends && !request.out   ? "out"
-                        : stores && !request.k              ? "k"
-                        : stores && !request.v              ? "v"
-                                                            : nullptr;
+  const char *missing = request.tokens == 0               ? nullptr
+                        : request.attends && !request.q   ? "q"
+                        : request.attends && !request.out ? "out"
+                        : stores && !request.k            ? "k"
+                        : stores && !request.v            ? "v"
+                                                          : nullptr;
   if (!missing)
     return KVC_OK;
   request.error() << missing << " is null";
@@ -112,8 +112,9 @@ kvc_status checkOrder(const Request &request, int64_t position) {
   if (!request.appends) {
     if (position >= first && position - first <= farthestToken)
       return KVC_OK;
-    request.error() << "position " << position << " is none of this cache: "
-                    << first << " to " << first + farthestToken << " are";
+    request.error() << "position " << position
+                    << " is none of this cache: " << first << " to "
+                    << first + farthestToken << " are";
     return KVC_INVALID_ARGUMENT;
   }
   if (request.isReader())
@@ -163,8 +164,7 @@ kvc_status checkReach(const Request &request) {
 kvc_status checkFinite(const Request &request, const char *name,
                        const void *elements, int64_t heads, int64_t columns) {
   int64_t io = kvc_generated.io;
-  int64_t index =
-      firstRefused(io, elements, request.tokens * heads * columns);
+  int64_t index = firstRefused(io, elements, request.tokens * heads * columns);
   if (index < 0)
     return KVC_OK;
   Text text = request.error();
@@ -181,7 +181,8 @@ kvc_status checkFinite(const Request &request) {
   const kvc_gen_kernel &kernel = *request.kernel;
   kvc_status status = KVC_OK;
   if (request.attends)
-    status = checkFinite(request, "q", request.q, kernel.heads, kernel.head_dim);
+    status =
+        checkFinite(request, "q", request.q, kernel.heads, kernel.head_dim);
   if (!request.appends || request.isReader())
     return status;
   if (status == KVC_OK)

@@ -34,11 +34,11 @@ struct Request {
 
   // What is asked.
   bool appends, attends;
-  bool partial;      ///< out is f32, over [from, to)
-  bool withSinks;    ///< the softmax starts with the layer's learned sinks
-  int64_t seen;      ///< length as of which the first token attends
-  int64_t tokens;    ///< how many
-  int64_t from, to;  ///< tokens, first position excluded
+  bool partial;     ///< out is f32, over [from, to)
+  bool withSinks;   ///< the softmax starts with the layer's learned sinks
+  int64_t seen;     ///< length as of which the first token attends
+  int64_t tokens;   ///< how many
+  int64_t from, to; ///< tokens, first position excluded
   const void *q, *k, *v;
   void *out;
   float *lse;

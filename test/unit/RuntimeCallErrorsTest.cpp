@@ -27,9 +27,10 @@ kvc_status run(const kvc_query &query) { return attend(query); }
 
 /// Expects the item to be refused with this status and text.
 template <typename Item>
-void refused(const Cache &cache, const Item &item, kvc_status status,
-             const std::string &text,
-             kvc_status (*call)(Item) = [](Item item) { return run(item); }) {
+void refused(
+    const Cache &cache, const Item &item, kvc_status status,
+    const std::string &text,
+    kvc_status (*call)(Item) = [](Item item) { return run(item); }) {
   bool layer = item.layer >= 0 && item.layer < LayerCount;
   kvc_stats before = layer ? cache.stats(item.layer) : kvc_stats{};
   CHECK_EQ(call(item), status);
@@ -86,19 +87,17 @@ void refusesPointers() {
             with(tokens.query(cache, 0, noEnd), &kvc_query::layer, layer),
             KVC_INVALID_ARGUMENT, text);
   }
-  refused(cache,
-          with(tokens.query(cache, 0, noEnd), &kvc_query::q, nullptr),
+  refused(cache, with(tokens.query(cache, 0, noEnd), &kvc_query::q, nullptr),
           KVC_INVALID_ARGUMENT, "layer 0: q is null");
-  refused(cache,
-          with(tokens.query(cache, 0, noEnd), &kvc_query::out, nullptr),
+  refused(cache, with(tokens.query(cache, 0, noEnd), &kvc_query::out, nullptr),
           KVC_INVALID_ARGUMENT, "layer 0: out is null");
   CHECK_EQ(prefill(with(chunk, &kvc_chunk::cache, nullptr)),
            KVC_INVALID_ARGUMENT);
   CHECK_EQ(append(with(bare, &kvc_chunk::cache, nullptr)),
            KVC_INVALID_ARGUMENT);
-  CHECK_EQ(attend(with(tokens.query(cache, 0, noEnd), &kvc_query::cache,
-                       nullptr)),
-           KVC_INVALID_ARGUMENT);
+  CHECK_EQ(
+      attend(with(tokens.query(cache, 0, noEnd), &kvc_query::cache, nullptr)),
+      KVC_INVALID_ARGUMENT);
   CHECK_EQ(library().prefill(nullptr, 1), KVC_INVALID_ARGUMENT);
   CHECK_EQ(library().append(nullptr, 1), KVC_INVALID_ARGUMENT);
   CHECK_EQ(library().attend(nullptr, 1), KVC_INVALID_ARGUMENT);
@@ -118,8 +117,8 @@ void refusesCounts() {
   Cache cache;
   Tokens tokens(AllFloats, 0, 3), coded(StreamCoded, 0, 4);
   for (int64_t count : {int64_t{-1}, manyTokens + 1, INT64_MAX, INT64_MIN}) {
-    const std::string text = "layer 0: tokens is " + std::to_string(count) +
-                             ": 0 to 2^40 is taken";
+    const std::string text =
+        "layer 0: tokens is " + std::to_string(count) + ": 0 to 2^40 is taken";
     refused(cache, with(tokens.chunk(cache), &kvc_chunk::tokens, count),
             KVC_INVALID_ARGUMENT, text);
     refused(cache, with(tokens.append(cache), &kvc_chunk::tokens, count),
@@ -132,8 +131,8 @@ void refusesCounts() {
              KVC_INVALID_ARGUMENT);
   }
   // As many as may be, but not there.
-  kvc_chunk elsewhere = with(tokens.chunk(cache), &kvc_chunk::tokens,
-                             manyTokens);
+  kvc_chunk elsewhere =
+      with(tokens.chunk(cache), &kvc_chunk::tokens, manyTokens);
   elsewhere.position = 1;
   refused(cache, elsewhere, KVC_ORDER,
           "layer 0: position 1 is out of order: 0 comes next");
@@ -183,8 +182,8 @@ void refusesPositions() {
           int64_t{-1}, first - 1, first, first + 4, INT64_MAX - 2,
           INT64_MAX - 1, INT64_MAX}) {
       const std::string where = "position " + std::to_string(position);
-      kvc_chunk chunk = with(tokens.chunk(cache), &kvc_chunk::position,
-                             position);
+      kvc_chunk chunk =
+          with(tokens.chunk(cache), &kvc_chunk::position, position);
       refused(cache, chunk, KVC_ORDER,
               "layer 0: " + where + " is out of order: " +
                   std::to_string(first + 3) + " comes next");
@@ -195,11 +194,11 @@ void refusesPositions() {
         chunk.tokens = count;
         std::string text = "layer 2: " + where;
         if (position <= INT64_MAX - count + 1)
-          text += " to " + std::to_string(position + count - 1);
+          text += " to " + std::to_string(position + (count - 1));
         text += " is out of order: ";
-        text += position < first ? "positions begin at " + std::to_string(first)
-                                 : "layer 0, whose cache it reads, is at " +
-                                       newest;
+        text += position < first
+                    ? "positions begin at " + std::to_string(first)
+                    : "layer 0, whose cache it reads, is at " + newest;
         refused(cache, chunk, KVC_ORDER, text);
       }
     }
@@ -207,8 +206,8 @@ void refusesPositions() {
                              std::to_string(first + manyTokens) + " are";
     for (int64_t position : {INT64_MIN, first - 1, first + manyTokens + 1,
                              INT64_MAX - 1, INT64_MAX}) {
-      kvc_query query = with(queries.query(cache, 0, noEnd),
-                             &kvc_query::position, position);
+      kvc_query query =
+          with(queries.query(cache, 0, noEnd), &kvc_query::position, position);
       refused(cache, query, KVC_INVALID_ARGUMENT,
               "layer 2: position " + std::to_string(position) +
                   " is none of this cache: " + ends);

@@ -226,9 +226,8 @@ void takesOptions() {
     kvc_status status = library().create(&longer.options, &cache);
     if (status == KVC_OK) {
       Token token(0);
-      CHECK_EQ(decode({cache, AllFloats, first, token.q.data(),
-                       token.k.data(), token.v.data(), token.out.data(),
-                       nullptr, KVC_OK}),
+      CHECK_EQ(decode({cache, AllFloats, first, token.q.data(), token.k.data(),
+                       token.v.data(), token.out.data(), nullptr, KVC_OK}),
                KVC_OK);
       library().destroy(cache);
     }
