@@ -1,4 +1,5 @@
-//===- RuntimeAttendTest.cpp - queries over a part of the tokens ---*- C++ -*-===//
+//===- RuntimeAttendTest.cpp - queries over a part of the tokens ---*- C++
+//-*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,9 +29,9 @@ void asksOnce(const Cache &cache, int32_t layer, int64_t token, int64_t newest,
               int64_t from, int64_t to) {
   Asked asked{token + 1, newest, from, to, (from + to) % 2 == 0};
   Tokens query(layer, token, 1);
-  kvc_status status = attend(
-      query.query(cache, cache.first + from, cache.first + to,
-                  asked.withSinks && layer == Sunk));
+  kvc_status status =
+      attend(query.query(cache, cache.first + from, cache.first + to,
+                         asked.withSinks && layer == Sunk));
   if (!isHeld(layer, asked)) {
     CHECK_EQ(status, KVC_GONE);
     query.checkUntouched();
@@ -128,8 +129,8 @@ void asksFarAhead() {
         checkRow(&rows.out[i * heads * valueDim], &rows.lse[i * heads], layer,
                  {far + i + 1, 20, 0, noEnd, false}, first);
       // An empty part may lie anywhere.
-      for (int64_t at : {INT64_MIN, int64_t{-1}, int64_t{0}, first, far,
-                         INT64_MAX}) {
+      for (int64_t at :
+           {INT64_MIN, int64_t{-1}, int64_t{0}, first, far, INT64_MAX}) {
         Tokens query(layer, 19, 1);
         CHECK_EQ(attend(query.query(cache, at, at)), KVC_OK);
         checkRow(query.out.data(), query.lse.data(), layer,
@@ -144,8 +145,8 @@ void asksNothing() {
   Tokens query(Sunk, 0, 5);
   CHECK_EQ(attend(query.query(cache, 0, noEnd, true)), KVC_OK);
   for (int64_t i = 0; i < 5; ++i)
-    checkRow(&query.out[i * 4 * valueDim], &query.lse[i * 4], Sunk,
-             {i + 1, 0}, 0);
+    checkRow(&query.out[i * 4 * valueDim], &query.lse[i * 4], Sunk, {i + 1, 0},
+             0);
 }
 
 /// `count` queries from `token` on over parts of the `newest` tokens, which end
@@ -203,10 +204,10 @@ void asksOverLongRanges() {
   constexpr int64_t newest = 9000;
   for (int64_t t = 0; t < newest; t += 1000)
     CHECK_EQ(append(Tokens(Sunk, t, 1000).append(cache)), KVC_OK);
-  const int64_t ranges[][2] = {{0, noEnd},     {0, 1},       {0, 2048},
-                               {1, 2049},      {63, 4096},   {1000, 8999},
-                               {6952, 9000},   {6953, 9000}, {8999, noEnd},
-                               {9000, noEnd},  {100, 100},   {5, 7000}};
+  const int64_t ranges[][2] = {{0, noEnd},    {0, 1},       {0, 2048},
+                               {1, 2049},     {63, 4096},   {1000, 8999},
+                               {6952, 9000},  {6953, 9000}, {8999, noEnd},
+                               {9000, noEnd}, {100, 100},   {5, 7000}};
   for (auto [from, to] : ranges)
     for (int64_t token : {int64_t{0}, int64_t{4000}, newest - 2, newest + 7})
       for (int64_t count : {1, 2, 6}) {

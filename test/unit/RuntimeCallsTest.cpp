@@ -171,8 +171,8 @@ void appendsInAnyCut() {
       HeldBytes held(layer);
       int64_t token = 0;
       for (int64_t round = 0; round < 3; ++round)
-        for (int64_t length : chunksOf(8, layer == StreamCoded ? cut | 0x48
-                                                               : cut)) {
+        for (int64_t length :
+             chunksOf(8, layer == StreamCoded ? cut | 0x48 : cut)) {
           CHECK_EQ(append(Tokens(layer, token, length).append(cache)), KVC_OK);
           held.append(length);
           token += length;
@@ -225,8 +225,8 @@ void goesOnInABatch() {
 /// Items of one cache are one after another, whatever lies between them.
 void takesACacheTwice() {
   Cache cache, other;
-  Tokens first(AllFloats, 0, 9), second(AllFloats, 9, 6), queries(AllReader, 0, 15),
-      between(Narrow, 0, 7), again(Narrow, 0, 5);
+  Tokens first(AllFloats, 0, 9), second(AllFloats, 9, 6),
+      queries(AllReader, 0, 15), between(Narrow, 0, 7), again(Narrow, 0, 5);
   kvc_chunk chunks[] = {first.chunk(cache), between.chunk(other),
                         second.chunk(cache), queries.chunk(cache),
                         again.chunk(cache)};
@@ -272,12 +272,11 @@ void takesEmptyChunks() {
     CHECK_EQ(prefill(chunk), KVC_OK);
     if (!reads(layer))
       CHECK_EQ(append(chunk), KVC_OK);
-    kvc_query query = {cache,   layer,   next,    0,      0,  noEnd,
-                       0,       nullptr, nullptr, nullptr, KVC_FULL};
+    kvc_query query = {cache, layer,   next,    0,       0,       noEnd,
+                       0,     nullptr, nullptr, nullptr, KVC_FULL};
     CHECK_EQ(attend(query), KVC_OK);
-    CHECK_EQ(cache.stats(layer).seen, layer == AllFloats || layer == AllReader
-                                          ? 3
-                                          : 0);
+    CHECK_EQ(cache.stats(layer).seen,
+             layer == AllFloats || layer == AllReader ? 3 : 0);
   }
   CHECK_EQ(library().prefill(nullptr, 0), KVC_OK);
   blocksLeft = -1;
@@ -337,12 +336,11 @@ void refusesTheWholeChunk() {
                                                : tokens.v;
       array.back() = NAN;
       CHECK_EQ(prefill(tokens.chunk(cache)), KVC_NOT_FINITE);
-      CHECK_EQ(cache.error(),
-               "layer " + std::to_string(layer) +
-                   (plane == 0   ? ": q[49, 1, 1]"
-                    : plane == 1 ? ": k[49, 1, 1]"
-                                 : ": v[49, 1, 2]") +
-                   " is NaN: magnitudes up to 2^56 are allowed");
+      CHECK_EQ(cache.error(), "layer " + std::to_string(layer) +
+                                  (plane == 0   ? ": q[49, 1, 1]"
+                                   : plane == 1 ? ": k[49, 1, 1]"
+                                                : ": v[49, 1, 2]") +
+                                  " is NaN: magnitudes up to 2^56 are allowed");
       tokens.checkUntouched();
       CHECK_EQ(cache.stats(layer).seen, 2);
       CHECK_EQ(cache.stats(layer).held, held);
@@ -362,8 +360,8 @@ void resets() {
   for (int64_t round = 0; round < 3; ++round) {
     int64_t before = allocations;
     for (int64_t t = 0; t < 40; t += 4)
-      for (int32_t layer : {AllFloats, AllReader, StreamCoded, StreamReader,
-                            Narrow, Sunk}) {
+      for (int32_t layer :
+           {AllFloats, AllReader, StreamCoded, StreamReader, Narrow, Sunk}) {
         Tokens tokens(layer, t, 4);
         tokens.v[0] = 1000; // saturates
         CHECK_EQ(prefill(tokens.chunk(cache)), KVC_OK);

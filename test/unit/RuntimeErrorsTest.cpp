@@ -226,9 +226,8 @@ void takesOptions() {
     kvc_status status = library().create(&longer.options, &cache);
     if (status == KVC_OK) {
       Token token(0);
-      CHECK_EQ(decode({cache, AllFloats, first, token.q.data(),
-                       token.k.data(), token.v.data(), token.out.data(),
-                       nullptr, KVC_OK}),
+      CHECK_EQ(decode({cache, AllFloats, first, token.q.data(), token.k.data(),
+                       token.v.data(), token.out.data(), nullptr, KVC_OK}),
                KVC_OK);
       library().destroy(cache);
     }
@@ -272,11 +271,21 @@ void refusesCpus() {
   CHECK_EQ(std::string(text), std::string(library().last_error(nullptr)));
   kvc_bytes plan;
   CHECK_EQ(library().plan(0, 1, &plan), KVC_UNSUPPORTED_CPU);
+  // merge is asked for no cache either.
+  float out[mostHeads * valueDim];
+  CHECK_EQ(library().merge(0, nullptr, 0, 1, out, nullptr),
+           KVC_UNSUPPORTED_CPU);
   CHECK_EQ(std::string(library().last_error(nullptr)),
            "this CPU lacks what the library was built for: F16C, SSE4.2 and "
            "the rest of x86-64-v2");
+  // Options that end behind the text, as in an earlier version.
+  options.size = offsetof(kvc_options, threads);
+  text[0] = '\0';
+  CHECK_EQ(library().create(&options, &cache), KVC_UNSUPPORTED_CPU);
+  CHECK_EQ(std::string(text), std::string(library().last_error(nullptr)));
   hiddenFeatures = 0;
   CHECK_EQ(std::string(library().last_error(nullptr)), "");
+  CHECK_EQ(library().merge(0, nullptr, 0, 1, out, nullptr), KVC_OK);
 }
 
 template <typename Value> std::string text(Value value) {

@@ -23,8 +23,8 @@ namespace {
 void decodesLikeTheMirror(int64_t first) {
   Cache cache(first);
   for (int64_t t = 0; t < 60; ++t)
-    for (int32_t layer : {AllFloats, AllReader, StreamCoded, StreamReader,
-                          Narrow, Sunk}) {
+    for (int32_t layer :
+         {AllFloats, AllReader, StreamCoded, StreamReader, Narrow, Sunk}) {
       Token token(t);
       CHECK_EQ(decode(token.step(cache, layer, first + t)), KVC_OK);
       checkOutput(token, layer, t + 1, first);

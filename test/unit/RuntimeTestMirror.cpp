@@ -95,10 +95,8 @@ kvc_chunk Tokens::append(const Cache &cache) {
 
 kvc_query Tokens::query(const Cache &cache, int64_t from, int64_t to,
                         bool withSinks) {
-  return {cache,      layer,      cache.first + token,
-          count,      from,       to,
-          withSinks,  q.data(),   out.data(),
-          lse.data(), KVC_OK};
+  return {cache,     layer,    cache.first + token, count,      from,  to,
+          withSinks, q.data(), out.data(),          lse.data(), KVC_OK};
 }
 
 void Tokens::checkOutputs(int64_t first) const {
@@ -149,9 +147,9 @@ static int64_t evicted(const Policy &policy, int64_t seen) {
 
 /// The streams of keys and of values that have token t at a length.
 static int64_t keyStream(const Policy &policy, int64_t t, int64_t seen) {
-  return t < policy.sink            ? KeySinks
+  return t < policy.sink          ? KeySinks
          : t < policy.coded(seen) ? KeyCodes
-                                    : KeyFloats;
+                                  : KeyFloats;
 }
 static int64_t valueStream(const Policy &policy, int64_t t) {
   return t < policy.sink ? ValueSinks : ValueFloats;
@@ -314,9 +312,9 @@ void HeldBytes::appendPiece(int64_t count) {
     if (!spans.tokens(i))
       continue;
     int64_t origin = i == KeySinks || i == ValueSinks ? 0 : policy.sink;
-    most[i] = std::max(most[i], (spans.end[i] - 1 - origin) / pageTokens[i] -
-                                    (spans.begin[i] - origin) / pageTokens[i] +
-                                    1);
+    most[i] =
+        std::max(most[i], (spans.end[i] - 1 - origin) / pageTokens[i] -
+                              (spans.begin[i] - origin) / pageTokens[i] + 1);
   }
   seen = after;
 }

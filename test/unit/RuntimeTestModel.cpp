@@ -50,10 +50,8 @@ template <int32_t Number> struct Kernel {
             pageBytes[number], tablePages(number)};
   }
   static constexpr kvc_gen_stream streams[streamCount] = {
-      stream(KeySinks, KVC_STREAM_SINK),
-      stream(KeyFloats, KVC_STREAM_ORIGINAL),
-      stream(KeyCodes, KVC_STREAM_CODE),
-      stream(ValueSinks, KVC_STREAM_SINK),
+      stream(KeySinks, KVC_STREAM_SINK), stream(KeyFloats, KVC_STREAM_ORIGINAL),
+      stream(KeyCodes, KVC_STREAM_CODE), stream(ValueSinks, KVC_STREAM_SINK),
       stream(ValueFloats, KVC_STREAM_ORIGINAL)};
 
   //===--------------------------------------------------------------------===//
@@ -193,8 +191,8 @@ template <int32_t Number> struct Kernel {
     int64_t last = std::min(rows.seen + rows.rows - 1, rows.newest);
     ranges(rows.seen, begins);
     ranges(last, ends);
-    begins[2 * KeyFloats] = std::max(
-        begins[2 * KeyCodes], policy.coded(std::min(rows.seen, last)));
+    begins[2 * KeyFloats] =
+        std::max(begins[2 * KeyCodes], policy.coded(std::min(rows.seen, last)));
     for (int64_t i = 0; i < streamCount; ++i) {
       int64_t end = std::min(ends[2 * i + 1], rows.to);
       for (int64_t t = std::max(begins[2 * i], rows.from); t < end; ++t)
@@ -269,31 +267,30 @@ template <int32_t Number> struct Kernel {
 
   static constexpr bool owns = !reads(Number);
   // A function that the runtime does not call is null.
-  static constexpr kvc_gen_kernel kernel = {
-      policy.heads,
-      kvHeads,
-      headDim,
-      valueDim,
-      policy.limit,
-      policy.rollback,
-      policy.rows,
-      streamCount,
-      streams,
-      policy.rope < 0 ? 0
-      : policy.sink   ? 2
-                      : 1,
-      ranges,
-      owns ? held : nullptr,
-      indices,
-      owns ? plan : nullptr,
-      owns ? append : nullptr,
-      owns ? code : nullptr,
-      attend,
-      policy.rows > 1 ? attend : nullptr,
-      merge,
-      owns ? read : nullptr,
-      live,
-      policy.learnedSinks};
+  static constexpr kvc_gen_kernel kernel = {policy.heads,
+                                            kvHeads,
+                                            headDim,
+                                            valueDim,
+                                            policy.limit,
+                                            policy.rollback,
+                                            policy.rows,
+                                            streamCount,
+                                            streams,
+                                            policy.rope < 0 ? 0
+                                            : policy.sink   ? 2
+                                                            : 1,
+                                            ranges,
+                                            owns ? held : nullptr,
+                                            indices,
+                                            owns ? plan : nullptr,
+                                            owns ? append : nullptr,
+                                            owns ? code : nullptr,
+                                            attend,
+                                            policy.rows > 1 ? attend : nullptr,
+                                            merge,
+                                            owns ? read : nullptr,
+                                            live,
+                                            policy.learnedSinks};
 };
 
 template <int32_t Number>

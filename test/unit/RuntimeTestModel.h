@@ -64,7 +64,7 @@ enum Layer : int32_t {
   Limited,      ///< at most 5 tokens, no rotation, one at a time
   StreamReader, ///< reads StreamCoded
   Narrow,       ///< a sink, a window of 3 keys that are coded by 4; rope 1
-  Sunk,         ///< all tokens, learned sinks, no rotation
+  Sunk,         ///< all tokens, 2 sinks, learned sinks, no rotation
   LayerCount
 };
 
@@ -72,7 +72,7 @@ constexpr Policy policies[LayerCount] = {
     {2, 0, 0, 0, -1, 0, 0, 4, false},  {4, 2, 10, 4, -1, 1, 3, 4, false},
     {6, 0, 0, 0, -1, 0, 0, 3, false},  {2, 0, 0, 0, 5, -1, 0, 1, false},
     {2, 2, 10, 4, -1, 1, 3, 4, false}, {2, 1, 3, 4, -1, 1, 0, 4, false},
-    {4, 0, 0, 0, -1, -1, 0, 4, true},
+    {4, 2, 0, 0, -1, -1, 0, 4, true},
 };
 
 constexpr int64_t ownerOf(int64_t layer) {
