@@ -93,7 +93,7 @@ func.func @f(%t: !kv.tile<3x12>, %a: memref<2x2x6xf32>) {
 // -----
 
 func.func @f(%t: !kv.tile<3x12>, %a: memref<?x2x6xf32>) {
-  // expected-error@below {{'kv.rotate' op has 3 rows for the angles of}}
+  // expected-error@below {{'kv.rotate' op takes angles of a known number of tokens, not 'memref<?x2x6xf32>'}}
   %r = kv.rotate %t as #kv.absolute<<theta = 1.0, dims = 12, pairing = "half">> by %a : memref<?x2x6xf32>, !kv.tile<3x12>
   return
 }
