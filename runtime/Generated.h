@@ -58,7 +58,9 @@ typedef struct kvc_gen_view {
  * heads that meet it. Row r asks as the newest of seen + r tokens. It attends
  * to what a decode step there attends to, as far as it lies in [from, to).
  * Where seen + r is beyond `newest`, the length of what is held, it attends to
- * what is stored at `newest` less what seen + r no longer stores. */
+ * what is stored at `newest` less what seen + r no longer stores. A kernel may
+ * look at all tokens of a stream from the first of row 0 to the last of the
+ * last row, as far as they lie in [from, to): they have pages. */
 typedef struct kvc_gen_rows {
   int64_t head; /* of keys */
   int64_t seen; /* of row 0, at least 1 */

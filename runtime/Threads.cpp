@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A job is a body and a count; whoever is free takes the next index. The gate
-// counts the workers that may look at the job: it opens when the job is there,
-// and the caller closes it when all indices are done and all workers are out,
-// so that a worker which comes late finds it closed. The mutex serves to sleep
-// and to wake.
+// counts the workers that look at the job: it opens when the job is there, and
+// the caller closes it when all indices are taken and all workers are out,
+// which is when all is done; a worker which comes late finds it closed. The
+// mutex serves to sleep and to wake.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,6 @@ private:
   void *context;
   int64_t count;
   int64_t next; ///< index that nobody has taken yet
-  int64_t done; ///< indices that are done
 
   int64_t gate; ///< workers inside; gateClosed: none may enter
   int64_t jobs; ///< how many there were so far
@@ -87,7 +86,6 @@ void Pool::takeIndices() {
     if (index >= count)
       return;
     body(context, index);
-    __atomic_fetch_add(&done, 1, __ATOMIC_RELEASE);
   }
 }
 
@@ -122,7 +120,6 @@ void Pool::run(int64_t itsCount, kvc_body itsBody, void *itsContext) {
   context = itsContext;
   count = itsCount;
   __atomic_store_n(&next, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&done, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&gate, 0, __ATOMIC_RELEASE);
   __atomic_fetch_add(&jobs, 1, __ATOMIC_SEQ_CST);
   // Who is about to sleep has counted itself before it looks again for a job.
@@ -132,8 +129,6 @@ void Pool::run(int64_t itsCount, kvc_body itsBody, void *itsContext) {
     mutex.unlock();
   }
   takeIndices();
-  for (int64_t i = 0; load(done) < count; ++i)
-    i < spins ? pause() : yieldThread();
   for (int64_t i = 0;; ++i) {
     int64_t inside = 0;
     if (__atomic_compare_exchange_n(&gate, &inside, gateClosed, false,

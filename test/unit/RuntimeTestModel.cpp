@@ -306,7 +306,7 @@ constexpr kvc_gen_layer layers[LayerCount] = {
     layer<AllReader>(-1, "share 0"),
     layer<Limited>(-1, "context 5"),
     layer<StreamReader>(-1, "share 1"),
-    layer<Narrow>(-1, "sink 1, window 3"),
+    layer<Narrow>(-1, "sink 1, window 2"),
     layer<Sunk>(-1, "all, learned sinks")};
 
 constexpr kvc_gen_rope ropes[2] = {{1, ropeFactor[0], &ropeFrequency[0]},

@@ -63,7 +63,7 @@ enum Layer : int32_t {
   AllReader,    ///< reads AllFloats
   Limited,      ///< at most 5 tokens, no rotation, one at a time
   StreamReader, ///< reads StreamCoded
-  Narrow,       ///< a sink, a window of 3 keys that are coded by 4; rope 1
+  Narrow,       ///< a sink, a window of 2 keys that are coded by 4; rope 1
   Sunk,         ///< all tokens, 2 sinks, learned sinks, no rotation
   LayerCount
 };
@@ -71,7 +71,7 @@ enum Layer : int32_t {
 constexpr Policy policies[LayerCount] = {
     {2, 0, 0, 0, -1, 0, 0, 4, false},  {4, 2, 10, 4, -1, 1, 3, 4, false},
     {6, 0, 0, 0, -1, 0, 0, 3, false},  {2, 0, 0, 0, 5, -1, 0, 1, false},
-    {2, 2, 10, 4, -1, 1, 3, 4, false}, {2, 1, 3, 4, -1, 1, 0, 4, false},
+    {2, 2, 10, 4, -1, 1, 3, 4, false}, {2, 1, 2, 4, -1, 1, 0, 4, false},
     {4, 2, 0, 0, -1, -1, 0, 4, true},
 };
 
@@ -85,13 +85,13 @@ constexpr bool reads(int64_t layer) { return ownerOf(layer) != layer; }
 /// Streams of every owner, in this order, and their pages.
 enum StreamNumber { KeySinks, KeyFloats, KeyCodes, ValueSinks, ValueFloats };
 constexpr int64_t streamCount = 5;
-constexpr int64_t pageTokens[streamCount] = {2, 4, 8, 2, 4};
+constexpr int64_t pageTokens[streamCount] = {2, 3, 5, 2, 4};
 constexpr int64_t keyBytes = kvHeads * 4 * headDim,
                   valueBytes = kvHeads * 4 * valueDim;
 constexpr int64_t tokenBytes[streamCount] = {keyBytes, keyBytes, keyBytes,
                                              valueBytes, valueBytes};
 constexpr int64_t pageBytes[streamCount] = {
-    2 * keyBytes, 4 * keyBytes, 8 * keyBytes, 2 * valueBytes, 4 * valueBytes};
+    2 * keyBytes, 3 * keyBytes, 5 * keyBytes, 2 * valueBytes, 4 * valueBytes};
 
 constexpr double ropeFrequency[2] = {1.0, 0.01};
 constexpr double ropeFactor[2] = {1.0, 1.25};
