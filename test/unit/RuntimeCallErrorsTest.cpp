@@ -168,6 +168,13 @@ void refusesBeyondTheLimit() {
           "layer 3: it is full: its context is 5 tokens");
   CHECK_EQ(prefill(none.chunk(cache)), KVC_OK);
   checkRead(cache, Limited, 5, 5);
+
+  // The model's tables have an end, which the compiler's do not let one meet.
+  Tokens many(AllFloats, 0, (int64_t{1} << 14) * pageTokens[KeyFloats] + 1);
+  refused(cache, many.append(cache), KVC_FULL,
+          "layer 0: the page table of stream 1 has 16384 entries, and 16385 "
+          "pages are needed",
+          append);
 }
 
 /// Positions of owners and of readers, up to where numbers end.
