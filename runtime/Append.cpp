@@ -75,7 +75,7 @@ Ranges neededFor(const Request &request, int64_t seen, int64_t count) {
 
 } // namespace
 
-kvc_status reservePages(const Request &request) {
+kvc_status reservePages(Request &request) {
   const kvc_gen_kernel &kernel = *request.kernel;
   LayerCache &store = *request.store;
   int64_t most[KVC_MAX_STREAMS] = {}, before[KVC_MAX_STREAMS];
@@ -83,6 +83,8 @@ kvc_status reservePages(const Request &request) {
     int64_t left = request.tokens - done;
     Ranges needed = neededFor(request, store.seen + done,
                               left < kernel.rows ? left : kernel.rows);
+    for (int64_t i = 0; i < kernel.streams && done == 0; ++i)
+      request.needed[i] = needed.streams[i];
     for (int64_t i = 0; i < kernel.streams; ++i)
       most[i] = longest(most[i], store.streams[i].pagesOf(needed.streams[i]));
   }
@@ -110,9 +112,12 @@ void appendPiece(const Request &request, int64_t count) {
   const kvc_gen_kernel &kernel = *request.kernel;
   kvc_cache &cache = *request.cache;
   LayerCache &store = *request.store;
-  Ranges needed = neededFor(request, store.seen, count);
+  Ranges later;
+  if (request.done > 0)
+    later = neededFor(request, store.seen, count);
+  const TokenRange *needed = request.done > 0 ? later.streams : request.needed;
   for (int64_t i = 0; i < kernel.streams; ++i)
-    store.streams[i].cover(needed.streams[i]);
+    store.streams[i].cover(needed[i]);
   for (int64_t i = 0; i < count; ++i) {
     int64_t token = store.seen, number = request.done + i;
     const float *angles = nullptr;

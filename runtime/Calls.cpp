@@ -121,21 +121,6 @@ kvc_status prepare(Request &request, int64_t position) {
   return KVC_OK;
 }
 
-Request requestOf(const kvc_step &step) {
-  Request request = {};
-  request.cache = step.cache;
-  request.layerNumber = step.layer;
-  request.appends = request.attends = request.withSinks = true;
-  request.tokens = 1;
-  request.to = noLimit;
-  request.q = step.q;
-  request.k = step.k;
-  request.v = step.v;
-  request.out = step.out;
-  request.lse = step.lse;
-  return request;
-}
-
 Request requestOf(const kvc_chunk &chunk) {
   Request request = {};
   request.cache = chunk.cache;
@@ -149,6 +134,20 @@ Request requestOf(const kvc_chunk &chunk) {
   request.out = chunk.out;
   request.lse = chunk.lse;
   return request;
+}
+
+/// A decode step is a chunk of one token.
+Request requestOf(const kvc_step &step) {
+  kvc_chunk chunk = {};
+  chunk.cache = step.cache;
+  chunk.layer = step.layer;
+  chunk.tokens = 1;
+  chunk.q = step.q;
+  chunk.k = step.k;
+  chunk.v = step.v;
+  chunk.out = step.out;
+  chunk.lse = step.lse;
+  return requestOf(chunk);
 }
 
 Request requestOf(const kvc_query &query) {

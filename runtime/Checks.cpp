@@ -223,9 +223,9 @@ kvc_status checkRequest(const Request &request, int64_t position) {
   if (status == KVC_OK)
     status = checkReach(request);
   if (status == KVC_OK)
-    status = checkFinite(request);
-  if (status == KVC_OK)
     status = checkRoom(request);
+  if (status == KVC_OK)
+    status = checkFinite(request); // last: it reads all there is
   return status;
 }
 

@@ -45,6 +45,9 @@ struct Request {
   const float *sinks; ///< [heads]; null: none
 
   int64_t done; ///< tokens of earlier pieces
+  /// What each stream must hold for the first piece: what pages were reserved
+  /// for, so that a decode step asks once.
+  TokenRange needed[KVC_MAX_STREAMS];
 
   bool isReader() const { return layer->owner != layerNumber; }
   Text error() const {
@@ -66,7 +69,7 @@ kvc_status checkRequest(const Request &request, int64_t position);
 
 /// Pages for all pieces of the request, so that none can fail; where they
 /// cannot be had, the streams are as they were.
-kvc_status reservePages(const Request &request);
+kvc_status reservePages(Request &request);
 /// Appends the next `count` tokens, codes what is due, and keeps all that
 /// their queries attend to.
 void appendPiece(const Request &request, int64_t count);

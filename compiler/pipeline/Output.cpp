@@ -25,7 +25,10 @@ static bool makeTemporary(llvm::StringRef path, llvm::SmallString<128> &name,
     error = (path + ": " + code.message()).str();
     return false;
   }
-  llvm::sys::Process::SafelyCloseFileDescriptor(descriptor);
+  if (auto code = llvm::sys::Process::SafelyCloseFileDescriptor(descriptor)) {
+    error = (path + ": " + code.message()).str();
+    return false;
+  }
   return true;
 }
 

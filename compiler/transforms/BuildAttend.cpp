@@ -97,6 +97,7 @@ private:
   Value masked(Value dots, kv::SegmentAttr segment, Run run, Value whole);
   Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                     Value state);
+
   TileBuilder &tiles;
   OpBuilder &builder;
   Location loc;
