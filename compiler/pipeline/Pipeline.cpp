@@ -11,6 +11,7 @@
 #include "compiler/pipeline/Output.h"
 #include "compiler/target/Target.h"
 #include "compiler/transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -113,9 +114,10 @@ void extendDialects(void (*extend)(DialectRegistry &registry)) {
 }
 
 void registerAllDialects(DialectRegistry &registry) {
-  registry.insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+  registry
+      .insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
+              gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   for (auto *extend : extensions())
