@@ -14,6 +14,7 @@ namespace kvc::driver {
 
 extern const Command compileCommand;
 extern const Command checkCommand;
+extern const Command reportCommand;
 extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
