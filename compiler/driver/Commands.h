@@ -18,6 +18,7 @@ extern const Command reportCommand;
 extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
+extern const Command evalCommand;
 extern const Command schemaCommand;
 extern const Command completionsCommand;
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/driver/Commands.h"
+#include "compiler/harness/Eval.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Report.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,5 +82,49 @@ const Command reportCommand = {
     "padding.\n",
     reportFlags,
     runReport};
+
+//===----------------------------------------------------------------------===//
+// eval
+//===----------------------------------------------------------------------===//
+
+static ExitCode runEval(const Arguments &arguments) {
+  if (arguments.operands().empty())
+    return fail(userError("kvc eval takes specs; see kvc eval --help"));
+  if (!arguments.has("--trace"))
+    return fail(userError("kvc eval needs --trace; see kvc eval --help"));
+  EvalOptions options;
+  options.specs = arguments.operands().vec();
+  options.trace = arguments.get("--trace");
+  options.target = arguments.get("--target");
+  options.runner = arguments.get("--runner");
+  options.json = arguments.has("--json");
+  bool ourFault = false;
+  if (Error error = evaluate(options, ourFault, outs()))
+    return fail(std::move(error), ourFault ? OurFault : UserError);
+  return Good;
+}
+
+static const Flag evalFlags[] = {
+    {"--trace", "FILE", "recorded input, as kvc run takes it", "required"},
+    {"--target", "NAME", "what is compiled for", "x86-64-v3", targetNames},
+    {"--runner", "COMMAND", "loads the libraries elsewhere, as of kvc run",
+     "none, where this machine can load the library"},
+    {"--json", "",
+     "{spec, tokens, layers: [{error, worst, worst_position, bytes}], error,\n"
+     "bytes, f16, bits}; of several specs an array of such"},
+};
+
+const Command evalCommand = {
+    "eval",
+    "S... --trace FILE [--json]",
+    "what a spec costs in fidelity",
+    "Runs the trace through each spec's library and through a full cache of\n"
+    "the same model, unquantised, in fp64. For each layer the error is\n"
+    "|out - full| / |full| over all rows and heads (|x|: the root of the sum\n"
+    "of squares), for the worst row the same of one token; the error of all\n"
+    "layers is their root mean square. Bytes are those in use at the end, and\n"
+    "bits how many of them there are for each stored number of K and V.\n",
+    evalFlags,
+    runEval};
 
 } // namespace kvc::driver
