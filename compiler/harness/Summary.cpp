@@ -9,7 +9,7 @@
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Progress.h"
-#include "compiler/harness/Trace.h"
+#include "compiler/harness/Replay.h"
 #include "compiler/harness/Verify.h"
 #include "compiler/harness/VerifyInputs.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -92,8 +92,7 @@ static void measure(const Subject &subject, const Comparison &comparison,
     const LayerShape &shape = library.layers()[layer];
     row.seen = std::max(row.seen, stats.seen);
     row.stored = std::max(row.stored, stats.stored);
-    row.used += stats.used.codes + stats.used.scales + stats.used.residual +
-                stats.used.sinks + stats.used.originals + stats.used.rollback;
+    row.used += usedBytes(stats);
     row.half +=
         stats.seen * shape.kvHeads * (shape.headDim + shape.valueDim) * 2;
   }
