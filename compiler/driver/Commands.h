@@ -17,6 +17,7 @@ extern const Command checkCommand;
 extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
+extern const Command benchCommand;
 extern const Command schemaCommand;
 extern const Command completionsCommand;
 
