@@ -118,10 +118,13 @@ Expected<std::string> Arguments::only() const {
 }
 
 void printError(Error error) {
-  const std::string text = toString(std::move(error));
-  // What points into a file says itself that it is an error.
-  errs() << (StringRef(text).contains("error: ") ? "" : "kvc: error: ") << text
-         << "\n";
+  // There may be several, joined.
+  handleAllErrors(std::move(error), [](const ErrorInfoBase &one) {
+    const std::string text = one.message();
+    // What points into a file says itself that it is an error.
+    errs() << (StringRef(text).contains("error: ") ? "" : "kvc: error: ")
+           << text << "\n";
+  });
 }
 
 ExitCode fail(Error error, ExitCode code) {

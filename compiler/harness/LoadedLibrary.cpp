@@ -50,7 +50,8 @@ Error LoadedLibrary::load(StringRef path) {
 
 Error LoadedLibrary::start(StringRef path, StringRef runner) {
   SmallString<128> file(path);
-  sys::fs::make_absolute(file);
+  if (auto code = sys::fs::make_absolute(file))
+    return userError("'" + path + "': " + code.message());
   auto started = Remote::start(runner, file);
   if (!started)
     return started.takeError();
