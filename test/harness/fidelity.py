@@ -62,6 +62,11 @@ def sweep():
             coded(bits, "channel", 32, flush=128),
             coded(bits, "token", 32, residual=128),
         )
+    # One scale a channel over all tokens.
+    for bits in 8, 4:
+        name = f"int{bits}_all"
+        keys = f"{{bits: {bits}, per: channel, group: all}}"
+        specs[name] = spec(name, keys, coded(bits, "token", 32))
     # Keys and values in different bits.
     name = "int4_int2_g32_r128"
     specs[name] = spec(
