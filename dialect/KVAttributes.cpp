@@ -143,11 +143,13 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
 }
 
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
-                                 int64_t registers) {
+                                 int64_t registers, StringRef lane) {
   if (lanes < 1 || lanes > 1024 || !llvm::isPowerOf2_64(lanes))
     return emitError() << "lanes is a power of two up to 1024, not " << lanes;
   if (registers < 8)
     return emitError() << "registers is at least 8, not " << registers;
+  if (lane != "vector" && lane != "invocation")
+    return emitError() << "lane is vector or invocation, not " << lane;
   return success();
 }
 

@@ -182,9 +182,19 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
   let description = [{
     Example: `#kv.target<name = "x86-64-v3", lanes = 8, registers = 16>`:
     32-bit lanes of a vector, and vector registers.
+
+    `lane` says what a lane is: an element of a "vector" (where it is not
+    given), or an "invocation" of a subgroup. Lowerings read it.
+
+    Example: `#kv.target<name = "vulkan", lanes = 8, registers = 16, lane = "invocation">`
   }];
-  let parameters = (ins StringRefParameter<"as --target takes it">:$name,
-                        "int64_t":$lanes, "int64_t":$registers);
+  let parameters = (ins StringRefParameter<"as --target or --gpu takes it">:$name,
+                        "int64_t":$lanes, "int64_t":$registers,
+                        StringRefParameter<"vector or invocation", "\"vector\"">:$lane);
+  let extraClassDeclaration = [{
+    /// Whether lanes are the invocations of a subgroup.
+    bool lanesAreInvocations() const { return getLane() == "invocation"; }
+  }];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -19,6 +19,7 @@ extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
 extern const Command evalCommand;
+extern const Command benchCommand;
 extern const Command schemaCommand;
 extern const Command completionsCommand;
 

@@ -97,7 +97,7 @@ struct LowerContract : TilePattern<kv::ContractOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.getScales())
       return rewriter.notifyMatchFailure(op, "scales are not folded");
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     const int64_t width = record.wordStride(); // tokens of a block
@@ -199,7 +199,7 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.getScales())
       return rewriter.notifyMatchFailure(op, "scales are not folded");
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     const int64_t vectors = record.layout.vectors();
@@ -316,11 +316,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Value end =
         at.least(at.add(begin, layout.layout.getBlock()), at.index(dim));
     Value mask = at.between(at.index(0), at.subtract(end, channel));
-    Value old = vector::MaskedLoadOp::create(
-        at.builder, at.loc, cast<VectorType>(at.f32()), state,
-        ValueRange{row, channel}, mask, at.number(0.0));
-    vector::MaskedStoreOp::create(at.builder, at.loc, state,
-                                  ValueRange{row, channel}, mask, next(old));
+    Value old = at.loadMasked(state, {row, channel}, mask);
+    at.storeMasked(next(old), state, {row, channel}, mask);
   }
 };
 

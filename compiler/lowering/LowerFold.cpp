@@ -48,7 +48,7 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
   LogicalResult
   matchAndRewrite(kv::ArrangeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::PageLayout layout(op.getStream());
     if (!op.getSums() && layout.columns == layout.layout.getChannels()) {
       rewriter.replaceOp(op, {adaptor.getTile(), Value()});
@@ -88,7 +88,7 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   LogicalResult
   matchAndRewrite(kv::FoldOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     Value sums = at.allocate(types().convertTile(op.getSums().getType()));

@@ -308,7 +308,7 @@ struct LowerQuantize : TilePattern<kv::QuantizeOp> {
   LogicalResult
   matchAndRewrite(kv::QuantizeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record originals(at, adaptor.getOriginals(), op.getOriginals().getType(),
                      adaptor.getHead());
     Record codes(at, adaptor.getCodes(), op.getCodes().getType(),

@@ -61,7 +61,7 @@ struct LowerMask : TilePattern<kv::MaskOp> {
   LogicalResult
   matchAndRewrite(kv::MaskOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::TileType type = op.getTile().getType();
     auto memref = types().convertTile(type);
     Value tile = ownTile(at, op.getTile(), adaptor.getTile(), memref);
@@ -130,13 +130,13 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
   LogicalResult
   matchAndRewrite(kv::LogitOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::TileType type = op.getTile().getType();
     Value tile =
         ownTile(at, op.getTile(), adaptor.getTile(), types().convertTile(type));
     auto point = cast<kv::ScoreAttrInterface>(op.getScore());
     const auto each = static_cast<int64_t>(op.getEach());
-    Value lane = laneNumbers(at);
+    Value lane = at.numbers();
     TypedValue<MemRefType> table = numbersOf(op, point, rewriter);
     Value base = at.subtract(adaptor.getToken(), adaptor.getLead());
     at.loop(
@@ -171,16 +171,6 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
         });
     rewriter.replaceOp(op, tile);
     return success();
-  }
-
-  static Value laneNumbers(Lanes &at) {
-    SmallVector<int32_t> numbers;
-    for (int64_t lane = 0; lane < at.lanes; ++lane)
-      numbers.push_back(static_cast<int32_t>(lane));
-    return arith::ConstantOp::create(
-        at.builder, at.loc,
-        DenseElementsAttr::get(cast<VectorType>(at.i32()),
-                               ArrayRef<int32_t>(numbers)));
   }
 
   /// The point's numbers as a constant of the module, [heads, numbers]; null
@@ -227,7 +217,7 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
   LogicalResult
   matchAndRewrite(kv::SoftmaxUpdateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::TileType type = op.getTile().getType();
     auto memref = types().convertTile(type);
     Value tile = ownTile(at, op.getTile(), adaptor.getTile(), memref);
@@ -259,7 +249,7 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
     next = finiteGreatest(at, next);
     Value factor = at.exp(
         at.broadcast(arith::SubFOp::create(at.builder, at.loc, old, next)));
-    factor = vector::ExtractOp::create(at.builder, at.loc, factor, 0);
+    factor = at.first(factor);
     at.storeScalar(factor, alpha, row, zero);
 
     Value all = at.broadcast(next);

@@ -95,20 +95,10 @@ Value Record::halvesAddress(Value address, Value slot) {
   return at.add(address, at.multiply(slot, layout.lanes() / 2));
 }
 
-Value Record::loadHalves(Value address) {
-  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
-  auto halves = VectorType::get({layout.lanes()}, at.builder.getI16Type());
-  Value loaded = vector::LoadOp::create(at.builder, at.loc, words, page,
-                                        ValueRange{address});
-  return vector::BitCastOp::create(at.builder, at.loc, halves, loaded);
-}
-
 Value Record::loadCodes(Value vector, Value packed) {
   Value address = codeAddress(vector, at.divide(packed, layout.codesPerWord));
   if (layout.slotsApart())
-    return arith::ExtUIOp::create(
-        at.builder, at.loc, at.i32(),
-        loadHalves(halvesAddress(address, at.remainder(packed, 2))));
+    return at.loadHalves(page, halvesAddress(address, at.remainder(packed, 2)));
   Value words = loadWords(address);
   if (Value shift = slotShift(packed))
     words =
@@ -124,13 +114,8 @@ void Record::putCodes(Value codes, Value vector, Value packed, Value mask) {
       codes = insert(codes, old, at.broadcast(shift));
     return storeWords(at.select(mask, codes, old), address);
   }
-  address = halvesAddress(address, at.remainder(packed, 2));
-  Value old = loadHalves(address);
-  codes = arith::TruncIOp::create(at.builder, at.loc, old.getType(), codes);
-  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
-  storeWords(vector::BitCastOp::create(at.builder, at.loc, words,
-                                       at.select(mask, codes, old)),
-             address);
+  at.storeHalves(codes, page, halvesAddress(address, at.remainder(packed, 2)),
+                 mask);
 }
 
 SlotWords Record::loadSlots(Value address) {
@@ -138,9 +123,8 @@ SlotWords Record::loadSlots(Value address) {
     return {loadWords(address)};
   SlotWords slots;
   for (int64_t slot = 0; slot < 2; ++slot)
-    slots.push_back(arith::ExtUIOp::create(
-        at.builder, at.loc, at.i32(),
-        loadHalves(halvesAddress(address, at.index(slot)))));
+    slots.push_back(
+        at.loadHalves(page, halvesAddress(address, at.index(slot))));
   return slots;
 }
 
@@ -152,17 +136,16 @@ Value Record::decodeSlot(ArrayRef<Value> words, int64_t slot) {
 }
 
 Value Record::loadWords(Value address) {
-  return vector::LoadOp::create(at.builder, at.loc, cast<VectorType>(at.i32()),
-                                page, ValueRange{address});
+  return at.load(page, ValueRange{address});
 }
 void Record::storeWords(Value words, Value address) {
-  vector::StoreOp::create(at.builder, at.loc, words, page, ValueRange{address});
+  at.store(words, page, ValueRange{address});
 }
 Value Record::loadWord(Value address) {
-  return memref::LoadOp::create(at.builder, at.loc, page, ValueRange{address});
+  return at.loadScalar(page, ValueRange{address});
 }
 void Record::storeWord(Value word, Value address) {
-  memref::StoreOp::create(at.builder, at.loc, word, page, ValueRange{address});
+  at.storeScalar(word, page, ValueRange{address});
 }
 
 kv::ScaleZero Record::loadPair(Value address, bool vector) {

@@ -82,10 +82,8 @@ private:
   Value slotShift(Value packed);
   /// `old` with the bits of `code` at `shift`, all of one shape.
   Value insert(Value code, Value old, Value shift);
-  /// Where slots lie apart: the address of a slot of a vector's words, and its
-  /// codes as i16.
+  /// Where slots lie apart: the address of a slot of a vector's words.
   Value halvesAddress(Value address, Value slot);
-  Value loadHalves(Value address);
 };
 
 } // namespace kvc

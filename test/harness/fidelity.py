@@ -9,7 +9,8 @@ precision first:
 
 A name says what is kept how: int4_channel_g32_r128_s4 has keys in 4 bits per
 channel and values in 4 bits per token, in groups of 32, the newest 128 tokens
-unquantised, and 4 sinks.
+unquantised, and 4 sinks. keys4_token_g32 and values4_g32 have the other plane in
+f16; they are written where they are named.
 """
 import itertools
 import os
@@ -68,21 +69,38 @@ def sweep():
         keys = f"{{bits: {bits}, per: channel, group: all}}"
         specs[name] = spec(name, keys, coded(bits, "token", 32))
     # Keys and values in different bits.
-    name = "int4_int2_g32_r128"
-    specs[name] = spec(
-        name, coded(4, "channel", 32, 128), coded(2, "token", 32, 128)
-    )
+    for sink in 0, 4:
+        name = "int4_int2_g32_r128" + (f"_s{sink}" if sink else "")
+        keys, values = coded(4, "channel", 32, 128), coded(2, "token", 32, 128)
+        specs[name] = spec(name, keys, values, sink)
     return specs
+
+
+def parts():
+    """The same of one plane alone, the other in f16: whose error it is."""
+    specs = {}
+    for bits, per, residual, sink in itertools.product(
+        (8, 4, 2), ("channel", "token"), (0, 128), (0, 4)
+    ):
+        name = f"g32_r{residual}" if residual else "g32"
+        name += f"_s{sink}" if sink else ""
+        plane = coded(bits, per, 32, residual)
+        specs[f"keys{bits}_{per}_{name}"] = plane, "f16", sink
+        if per == "token":
+            specs[f"values{bits}_{name}"] = "f16", plane, sink
+    return {name: spec(name, *planes) for name, planes in specs.items()}
 
 
 def main():
     folder, *names = sys.argv[1:]
-    specs = sweep()
+    known = sweep()
+    names = names or list(known)
+    known.update(parts())
     os.makedirs(folder, exist_ok=True)
-    for name in names or specs:
+    for name in names:
         path = os.path.join(folder, name + ".yaml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(specs[name])
+            file.write(known[name])
         print(path)
 
 

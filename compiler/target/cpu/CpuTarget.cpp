@@ -85,7 +85,7 @@ bool CpuTarget::runsHere() const {
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
   return kv::TargetAttr::get(context, description.name, description.lanes,
-                             description.registers);
+                             description.registers, "vector");
 }
 
 void CpuTarget::buildLoops(OpPassManager &passes) const {
