@@ -18,6 +18,14 @@ PERPLEXITY = {
 }
 # 2-bit values cost the outputs much and the model little.
 NOISY_VALUES = {"int4_int2_g32_r128"}
+# Keys alone, values in f16: what the same in both planes costs the model.
+KEYS = {
+    "keys4_channel_g32_r128": "int4_channel_g32_r128",
+    "keys2_channel_g32_r128_s4": "int2_channel_g32_r128_s4",
+    "keys4_token_g32": "int4_token_g32",
+    "keys2_channel_g32_r128": "int2_channel_g32_r128",
+}
+PERPLEXITY.update({name: PERPLEXITY[both] for name, both in KEYS.items()})
 
 reports = json.load(open(sys.argv[1], encoding="utf-8"))
 rows = {re.sub(r".*/|\.yaml", "", report["spec"]): report for report in reports}
@@ -32,11 +40,13 @@ def in_order(names, error):
 
 
 # The deeper layer has the model's order.
-alike = set(rows) - NOISY_VALUES
+alike = set(rows) - NOISY_VALUES - set(KEYS)
 assert in_order(alike, lambda report: report["layers"][1]["error"])
 # So have both together, but for keys per token, which are no worse than others
 # in layer 0, where no channel stands out yet.
 assert in_order(alike - {"int4_token_g32"}, lambda report: report["error"])
+# The errors of keys have it in both.
+assert in_order(KEYS, lambda report: report["error"])
 by_channel, by_token = rows["int4_channel_g32"], rows["int4_token_g32"]
 assert by_token["error"] > 1.5 * by_channel["error"]
 # 2-bit values beside 4-bit keys lie between both in one precision.
