@@ -23,8 +23,6 @@ int64_t longest(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /// A range of tokens for each stream.
 struct Ranges {
-  Ranges() : streams{} {}
-
   static Ranges live(const kvc_gen_kernel &kernel, int64_t seen) {
     Ranges ranges;
     kernel.ranges(seen, &ranges.streams[0].begin);
@@ -41,7 +39,7 @@ struct Ranges {
       streams[i] = join(streams[i], other.streams[i]);
   }
 
-  TokenRange streams[KVC_MAX_STREAMS];
+  TokenRange streams[KVC_MAX_STREAMS] = {};
 };
 static_assert(sizeof(Ranges) == 2 * KVC_MAX_STREAMS * sizeof(int64_t));
 
