@@ -328,7 +328,7 @@ struct LowerInitExtremes : TilePattern<kv::InitExtremesOp> {
   LogicalResult
   matchAndRewrite(kv::InitExtremesOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     auto type = types().convertTile(op.getExtremes().getType());
     Value tile = at.allocate(type);
     at.loop(at.index(0), at.index(type.getDimSize(1)), lanes, {},
@@ -349,7 +349,7 @@ struct LowerExtremes : TilePattern<kv::ExtremesOp> {
   LogicalResult
   matchAndRewrite(kv::ExtremesOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record page(at, adaptor.getPage(), op.getPage().getType(),
                 adaptor.getHead());
     Value from = page.offsetOf(adaptor.getFrom());
