@@ -66,17 +66,18 @@ class Trial {
 public:
   Trial(Model &model, int64_t lanes, std::vector<uint32_t> words)
       : host(exitOnError(HostStep::create(model, lanes))),
-        reference(exitOnError(reference::Reference::create(model.module()))),
+        layer(shapeOf(model)), learned(makeSinks(/*seed=*/1, layer)),
+        reference(exitOnError(
+            reference::Reference::create(model.module(), 0, learned))),
         shape(reference->shape(0)) {
     mlir::Type io = shape.getIo();
     element = io.isF32() ? Element::F32 : Element::F16;
-    layer = {shape.getHeads(), shape.getKvHeads(), shape.getHeadDim(),
-             shape.getValueDim(), 0};
     const auto rotations = reference->policy(0).getPosition().getRotations();
     partial = !io.isF32();
-    // view, q, angles, out (as f32 too), lse; seen, rows, newest, from, to.
-    device.load(words, host->name() + "_attend", 4 + rotations + partial,
-                5 + partial);
+    // view, q, angles, out (as f32 too), lse, learned sinks; seen, rows,
+    // newest, from, to (whether f32 is meant).
+    device.load(words, host->name() + "_attend",
+                4 + rotations + partial + layer[0].learnedSinks, 5 + partial);
     if (device.subgroup() != lanes) {
       errs() << "vulkan-attend: " << device.name() << " has subgroups of "
              << device.subgroup() << ", the kernel is for " << lanes << "\n";
@@ -91,16 +92,33 @@ private:
   Result onHost(const TokenInput &input);
   Errors compare(const Result &got, const reference::Attended &want) const;
 
+  /// Of all layers; the first one is tried.
+  static std::vector<LayerShape> shapeOf(Model &model);
+
   VulkanDevice device;
   std::unique_ptr<HostStep> host;
+  std::vector<LayerShape> layer;
+  LearnedSinks learned;
   std::unique_ptr<reference::Reference> reference;
   kv::ShapeAttr shape;
-  LayerShape layer;
   Element element;
   bool partial; ///< whether the kernel can also write f32
 };
 
 } // namespace
+
+std::vector<LayerShape> Trial::shapeOf(Model &model) {
+  std::vector<LayerShape> shapes;
+  for (kv::ModelOp one : model.module().getOps<kv::ModelOp>())
+    for (kv::LayerOp layer : one.getLayers()) {
+      kv::ShapeAttr shape = layer.getShape();
+      shapes.push_back({shape.getHeads(), shape.getKvHeads(),
+                        shape.getHeadDim(), shape.getValueDim(),
+                        static_cast<int64_t>(shapes.size()),
+                        reference::startsWithLogit(layer.getPolicy())});
+    }
+  return shapes;
+}
 
 Result Trial::onDevice(const TokenInput &input) {
   Bytes view = bytesOf(host->words());
@@ -118,6 +136,9 @@ Result Trial::onDevice(const TokenInput &input) {
   if (partial)
     buffers.push_back(&part);
   buffers.push_back(&lse);
+  Bytes sinks = bytesOf(ArrayRef(learned[0]));
+  if (layer[0].learnedSinks)
+    buffers.push_back(&sinks);
   const auto seen = static_cast<int32_t>(host->seen());
   std::vector<int32_t> constants{seen, 1, seen, 0, INT32_MAX};
   if (partial)
@@ -145,6 +166,8 @@ Result Trial::onHost(const TokenInput &input) {
       rows.angles[i] = table.data();
     rows.out = result.out.data();
     rows.lse = result.lse.data();
+    if (layer[0].learnedSinks)
+      rows.sinks = learned[0].data();
     host->attend(rows);
   }
   return result;
@@ -176,7 +199,7 @@ bool Trial::run(const std::set<int64_t> &lengths) {
   Errors worst;
   for (int64_t token = 0; token < *lengths.rbegin(); ++token) {
     TokenInput input = makeInput(InputKind::Gaussian, /*seed=*/1, 0, token,
-                                 layer, /*stores=*/true, element);
+                                 layer[0], /*stores=*/true, element);
     host->append(narrow(element, input.k).data(),
                  narrow(element, input.v).data());
     const bool compares = lengths.count(token + 1) > 0;
