@@ -38,8 +38,8 @@ ArrayRef<StringRef> floatTypes() {
   return names;
 }
 ArrayRef<StringRef> typedParts() {
-  static const StringRef names[] = {"io", "keys", "values", "originals",
-                                    "sinks"};
+  static const StringRef names[] = {"io",        "keys",  "values",
+                                    "originals", "sinks", "scales"};
   return names;
 }
 
@@ -96,8 +96,9 @@ static size_t indexOf(const Cell &cell) {
 
 ArrayRef<StringRef> featureNames() {
   static const StringRef names[] = {
-      "half",    "interleaved", "linear",  "ntk",   "llama3", "yarn",
-      "partial", "scale",       "softcap", "alibi", "slopes", "learned sinks"};
+      "half",   "interleaved",   "linear", "ntk",     "llama3",
+      "yarn",   "partial",       "scale",  "softcap", "alibi",
+      "slopes", "learned sinks", "8 bits", "4 bits",  "2 bits"};
   return names;
 }
 
@@ -116,6 +117,9 @@ static SmallVector<bool> featuresOf(const spec::Layer &layer) {
   has.push_back(layer.alibi && !own);
   has.push_back(layer.alibi && own);
   has.push_back(layer.learnedSinks);
+  for (int64_t bits : {8, 4, 2})
+    has.push_back((layer.keys.coded && layer.keys.bits == bits) ||
+                  (layer.values.coded && layer.values.bits == bits));
   return has;
 }
 
@@ -140,6 +144,9 @@ void Coverage::countTypes(const spec::Layer &layer, spec::FloatType io) {
     count("keys", layer.keys.type);
   if (!layer.values.coded)
     count("values", layer.values.type);
+  for (const spec::Precision &plane : {layer.keys, layer.values})
+    if (plane.coded)
+      count("scales", plane.scales);
   if (layer.keys.coded || layer.values.coded)
     count("originals", layer.residualType);
   if (layer.sink == 0)
@@ -200,7 +207,7 @@ void Coverage::print(raw_ostream &os) const {
         }
         os << "\n";
       }
-  os << "rotations and logits:";
+  os << "rotations, logits and codes:";
   for (auto [name, count] : zip(featureNames(), features))
     os << formatv(" {0} {1}{2}", name, count ? std::to_string(count) : "EMPTY",
                   name == featureNames().back() ? "\n" : ",");

@@ -347,9 +347,10 @@ LogicalResult lowerModule(ModuleOp module, const CompileOptions &options) {
 static StringRef targetIn(const llvm::Module &module) {
   const llvm::GlobalVariable *name =
       module.getGlobalVariable("kvc_target", /*AllowInternal=*/true);
-  auto text = name && name->hasInitializer()
-                  ? dyn_cast<llvm::ConstantDataArray>(name->getInitializer())
-                  : nullptr;
+  const auto *text =
+      name && name->hasInitializer()
+          ? dyn_cast<llvm::ConstantDataArray>(name->getInitializer())
+          : nullptr;
   return text && text->isCString() ? text->getAsCString() : StringRef();
 }
 

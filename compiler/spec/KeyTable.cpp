@@ -285,8 +285,6 @@ static constexpr Key table[] = {
      .forms = Choice,
      .words = "8 4 2",
      .required = true,
-     .notYet = "2",
-     .now = "codes of 8 or 4 bits",
      .doc = "bits of a code"},
     {.id = KeyId::Per,
      .section = Section::Precision,
@@ -327,8 +325,6 @@ static constexpr Key table[] = {
      .forms = Word,
      .words = "f16 bf16 f32",
      .fallback = "f16",
-     .notYet = "bf16 f32",
-     .now = "scales: f16",
      .doc = "type of scales and zeros"},
 
     // rope

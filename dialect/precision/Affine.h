@@ -36,15 +36,24 @@ mlir::Value buildCodedTokens(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::Value tokens, int64_t flush,
                              int64_t residual);
 
-CodedBlock encode(llvm::ArrayRef<float> values, int64_t bits);
+CodedBlock encode(llvm::ArrayRef<float> values, int64_t bits,
+                  mlir::Type scales);
 double decode(uint32_t code, Pair pair);
 float read(uint32_t code, Pair pair);
 
-/// A pair is one word: the f16 scale in its low half, the f16 zero above.
+/// Words and bytes of a pair: a scale and a zero, side by side.
+inline unsigned pairWords(mlir::Type scales) { return scales.isF32() ? 2 : 1; }
+inline unsigned pairBytes(mlir::Type scales) {
+  return 2 * scales.getIntOrFloatBitWidth() / 8;
+}
+
+/// A pair of f16 or bf16 is one word: the scale in its low half, the zero
+/// above. One of f32 is two: the scale, then the zero.
 BuiltPair buildPair(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value least, mlir::Value greatest, int64_t bits);
+                    mlir::Value least, mlir::Value greatest, int64_t bits,
+                    mlir::Type scales);
 ScaleZero buildUnpackPair(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value word);
+                          mlir::ValueRange words, mlir::Type scales);
 mlir::Value buildEncode(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value value, ScaleZero pair, int64_t bits);
 mlir::Value buildDecode(mlir::OpBuilder &builder, mlir::Location loc,
@@ -67,13 +76,19 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
 /// block, and which parameters go together.
 #define KVC_DEFINE_AFFINE_POINT(Point)                                         \
   unsigned Point::getElementBits() const { return getBits(); }                 \
+  unsigned Point::getPairWords() const {                                       \
+    return affine::pairWords(getScales());                                     \
+  }                                                                            \
+  unsigned Point::getPairBytes() const {                                       \
+    return affine::pairBytes(getScales());                                     \
+  }                                                                            \
   bool Point::keepsOriginals() const { return true; }                          \
   int64_t Point::codedTokens(int64_t tokens) const {                           \
     return affine::codedTokens(tokens, getFlush(), getResidual());             \
   }                                                                            \
   int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
   CodedBlock Point::encode(llvm::ArrayRef<float> values) const {               \
-    return affine::encode(values, getBits());                                  \
+    return affine::encode(values, getBits(), getScales());                     \
   }                                                                            \
   double Point::decode(uint32_t code, Pair pair) const {                       \
     return affine::decode(code, pair);                                         \
@@ -89,12 +104,13 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
   }                                                                            \
   BuiltPair Point::buildPair(mlir::OpBuilder &builder, mlir::Location loc,     \
                              mlir::Value least, mlir::Value greatest) const {  \
-    return affine::buildPair(builder, loc, least, greatest, getBits());        \
+    return affine::buildPair(builder, loc, least, greatest, getBits(),         \
+                             getScales());                                     \
   }                                                                            \
   ScaleZero Point::buildUnpackPair(mlir::OpBuilder &builder,                   \
                                    mlir::Location loc, mlir::ValueRange words) \
       const {                                                                  \
-    return affine::buildUnpackPair(builder, loc, words.front());               \
+    return affine::buildUnpackPair(builder, loc, words, getScales());          \
   }                                                                            \
   mlir::Value Point::buildEncode(mlir::OpBuilder &builder, mlir::Location loc, \
                                  mlir::Value value, ScaleZero pair,            \
