@@ -1,14 +1,24 @@
-"""One tile program serves all targets: tiles.py KVC_OPT CPU.mlir GPU.mlir...
+"""One tile program serves all targets: tiles.py KVC KVC_OPT SPEC...
 
-Each file is a spec's tile level for one target. Printed generically, all must
-be the same but for attributes: names of operations, their operands, results
+The tile level of each spec is made for every target: CPUs, and subgroups of a
+GPU from 4 to 32 invocations wide. Printed generically, all of one spec must be
+the same but for attributes: names of operations, their operands, results
 and regions, in order. Types lose their parameters, which are layouts and
 extents. Constants are attributes by another name, and like ones are one
 operation: they are left out, and an operand that is one is "constant".
 """
+import os
 import re
 import subprocess
 import sys
+import tempfile
+
+TARGETS = (
+    ["--target", "x86-64-v3"], ["--target", "x86-64-v4"],
+    ["--target", "aarch64-linux"],
+) + tuple(
+    ["--gpu", "vulkan", "--subgroup", str(lanes)] for lanes in (4, 8, 16, 32)
+)
 
 
 def without_brackets(text, opening, closing):
@@ -63,21 +73,36 @@ def renumbered(lines):
     return [re.sub(r"%\w+", name, line) for line in kept]
 
 
-def main():
-    kvc_opt, first, *others = sys.argv[1:]
-    want = structure(kvc_opt, first)
-    operations = [line for line in want if re.search(r'"kv\.', line)]
-    # What is compared is there at all.
-    assert len(operations) > 20, f"{first} has no tile program"
-    for other in others:
-        got = structure(kvc_opt, other)
+def compare(kvc, kvc_opt, spec, folder):
+    want = None
+    for target in TARGETS:
+        path = os.path.join(folder, "tiles.mlir")
+        subprocess.run(
+            [kvc, "compile", spec, *target, "--emit", "tiles", "-o", path],
+            check=True,
+        )
+        got = structure(kvc_opt, path)
+        if want is None:
+            want = got
+            # What is compared is there at all.
+            for name in ("kv.page", "kv.contract", "kv.accumulate", "kv.encode"):
+                assert any(f'"{name}"(' in line for line in want), name
+            continue
         for number, (a, b) in enumerate(zip(want, got), 1):
             if a != b:
-                sys.exit(f"line {number} differs:\n{first}: {a}\n{other}: {b}")
+                sys.exit(f"{spec}: operation {number} differs:\n"
+                         f"{TARGETS[0]}: {a}\n{target}: {b}")
         if len(want) != len(got):
-            sys.exit(f"{first} has {len(want)} lines, {other} has {len(got)}")
-    print(f"{len(want)} lines are alike in {1 + len(others)} files,", end=" ")
-    print(f"{len(operations)} of them operations of kv")
+            sys.exit(f"{spec}: {len(want)} lines for {TARGETS[0]}, "
+                     f"{len(got)} for {target}")
+    print(f"{spec}: {len(want)} lines are alike for {len(TARGETS)} targets")
+
+
+def main():
+    kvc, kvc_opt, *specs = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        for spec in specs:
+            compare(kvc, kvc_opt, spec, folder)
 
 
 if __name__ == "__main__":
