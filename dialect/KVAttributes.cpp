@@ -60,11 +60,17 @@ LogicalResult PolicyAttr::verify(
                          << precision;
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"keys", keys},
-        {"values", values}})
+        {"values", values}}) {
     if (precision.keepsOriginals() != precision.getBlock(1).has_value())
       return emitError() << name
                          << " keeps originals just where it has scales, "
                          << "unlike " << precision;
+    if (precision.remakesCodes() && precision.getBlock(2)->channels != 1)
+      return emitError() << name << " has a scale for all tokens of "
+                         << precision.getBlock(2)->channels
+                         << " channels, where it is one a channel, in "
+                         << precision;
+  }
   for (auto precision : {keys, values, residual, keySinks, valueSinks})
     if (const unsigned bits = precision.getElementBits();
         bits < 1 || bits > 32 || !llvm::isPowerOf2_32(bits))
@@ -147,14 +153,21 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
   return success();
 }
 
+/// Runs that are worth asking for: lines that come too soon are gone again.
+static constexpr int64_t MostPrefetch = 64;
+
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
-                                   int64_t run, int64_t rows) {
+                                   int64_t run, int64_t rows,
+                                   int64_t prefetch) {
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})
     if (value < 1 || value > INT32_MAX)
       return emitError() << name << " is 1 to " << INT32_MAX << ", not "
                          << value;
+  if (prefetch < 0 || prefetch > MostPrefetch)
+    return emitError() << "prefetch is 0 to " << MostPrefetch << " runs, not "
+                       << prefetch;
   return success();
 }
 

@@ -166,16 +166,21 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
       : !kv.tile<3x64>, !kv.page<#stream1> zeros !kv.tile<3x1> centers !kv.tile<1x64>
       -> !kv.tile<3x64>
     ```
+
+    `ahead %next at %u` names the page and the first token of a run that comes
+    later: its lines are asked for as this run's are read.
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
-                       Index:$lead, Index:$count, OptionalAttr<KV_Scales>:$scales,
+                       Index:$lead, Index:$count, Optional<KV_PageType>:$ahead,
+                       Optional<Index>:$ahead_token, OptionalAttr<KV_Scales>:$scales,
                        OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
-    `:` type($operand) `,` type($page) (`zeros` type($sums)^)?
+    `run` $token `,` $lead `,` $count (`ahead` $ahead^ `at` $ahead_token)?
+    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`ahead` type($ahead)^)? (`zeros` type($sums)^)?
     (`centers` type($centers)^)? `->` type($result)
   }];
   let hasVerifier = 1;
@@ -185,7 +190,8 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   let summary = "add a run's values, weighed, to a softmax's accumulator";
   let description = [{
     acc = acc * rescale + sum over the run of weight times value. Without
-    `scales` the operand is the weights as they are.
+    `scales` the operand is the weights as they are. `ahead` is as in
+    `kv.contract`.
 
     ```mlir
     %2 = kv.accumulate %o zeros %z centers %c with %page head %h run %t, %lead, %n
@@ -194,16 +200,17 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
-                       Index:$lead, Index:$count, KV_StateType:$state,
+                       Index:$lead, Index:$count, Optional<KV_PageType>:$ahead,
+                       Optional<Index>:$ahead_token, KV_StateType:$state,
                        Optional<KV_TileType>:$rescale,
                        OptionalAttr<KV_Scales>:$scales,
                        OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_StateType:$next);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
-    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
-    `:` type($operand) `,` type($page) `,` type($state)
+    `run` $token `,` $lead `,` $count (`ahead` $ahead^ `at` $ahead_token)?
+    `into` $state (`rescale` $rescale^)? (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`ahead` type($ahead)^)? `,` type($state)
     (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)? `->` type($next)
   }];
   let hasVerifier = 1;
@@ -371,19 +378,52 @@ def KV_EncodeOp : KV_TileOp<"encode"> {
   let hasVerifier = 1;
 }
 
+def KV_InitExtremesOp : KV_TileOp<"init_extremes"> {
+  let summary = "least and greatest of no tokens: infinity, minus infinity";
+  let description = [{
+    Row 0 is the least, row 1 the greatest, a column a channel.
+    `%e = kv.init_extremes : !kv.tile<2x64>`
+  }];
+  let results = (outs KV_TileType:$extremes);
+  let assemblyFormat = "attr-dict `:` type($extremes)";
+  let hasVerifier = 1;
+}
+
+def KV_ExtremesOp : KV_TileOp<"extremes", [AllTypesMatch<["extremes", "result"]>]> {
+  let summary = "each channel's least and greatest, over more tokens of one head";
+  let description = [{
+    Of the tokens `from` to `to` - 1, which lie in one page, and of those that
+    `extremes` is of already.
+    `%f = kv.extremes %e with %page head %h tokens %from, %to : !kv.tile<2x64>, !kv.page<#s1>`
+  }];
+  let arguments = (ins KV_TileType:$extremes, KV_PageType:$page, Index:$head,
+                       Index:$from, Index:$to);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = [{
+    $extremes `with` $page `head` $head `tokens` $from `,` $to attr-dict
+    `:` type($extremes) `,` type($page)
+  }];
+  let hasVerifier = 1;
+}
+
 def KV_QuantizeOp : KV_TileOp<"quantize"> {
   let summary = "code tokens of one head from a page of originals";
   let description = [{
     Tokens `from` to `to` - 1 lie in one page and in one block of scales. The
     scales cover just those. Gives how many scales and zeros saturated.
     `%n = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#s1>, !kv.page<#s2>`
+
+    Where a block of scales has all tokens, it is of many pages: `extremes` are
+    those of all of them, and each page is given the pairs that follow.
+    `%n = kv.quantize %o to %c head %h tokens %from, %to by %e : !kv.page<#s1>, !kv.page<#s2> by !kv.tile<2x64>`
   }];
   let arguments = (ins KV_PageType:$originals, KV_PageType:$codes, Index:$head,
-                       Index:$from, Index:$to);
+                       Index:$from, Index:$to, Optional<KV_TileType>:$extremes);
   let results = (outs Index:$saturated);
   let assemblyFormat = [{
-    $originals `to` $codes `head` $head `tokens` $from `,` $to attr-dict
-    `:` type($originals) `,` type($codes)
+    $originals `to` $codes `head` $head `tokens` $from `,` $to
+    (`by` $extremes^)? attr-dict
+    `:` type($originals) `,` type($codes) (`by` type($extremes)^)?
   }];
   let hasVerifier = 1;
 }

@@ -135,6 +135,19 @@ Value Record::decodeSlot(ArrayRef<Value> words, int64_t slot) {
              : encoding.buildDecode(at.builder, at.loc, words[0], slot);
 }
 
+void Record::lookAhead(Value page, Value words) {
+  ahead = page;
+  aheadWords = words;
+}
+
+void Record::prefetch(Value address) {
+  if (!ahead)
+    return;
+  // A cache line of any target that there is has 16 words.
+  for (int64_t word = 0; word < wordStride(); word += 16)
+    at.prefetch(ahead, at.add(at.add(address, aheadWords), word));
+}
+
 Value Record::loadWords(Value address) {
   return at.load(page, ValueRange{address});
 }
