@@ -55,6 +55,7 @@ public:
                    Value mask) const override;
   void storeMasked(Lanes &at, Value value, Value memref, ValueRange place,
                    Value mask) const override;
+  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
@@ -141,6 +142,9 @@ void InvocationLanes::storeMasked(Lanes &at, Value value, Value memref,
     memref::StoreOp::create(at.builder, at.loc, value, memref, mine);
   });
 }
+
+/// While some wait for memory, other workgroups compute.
+void InvocationLanes::prefetch(Lanes &, Value, ValueRange) const {}
 
 void InvocationLanes::storeScalar(Lanes &at, Value scalar, Value memref,
                                   ValueRange place) const {

@@ -62,6 +62,9 @@ public:
                                  mlir::Value mask) const = 0;
   virtual void storeMasked(Lanes &at, mlir::Value value, mlir::Value memref,
                            mlir::ValueRange place, mlir::Value mask) const = 0;
+  /// Asks for the cache line of a place, where that is of use.
+  virtual void prefetch(Lanes &at, mlir::Value memref,
+                        mlir::ValueRange place) const = 0;
   /// What is the same for all lanes, to one element.
   virtual void storeScalar(Lanes &at, mlir::Value scalar, mlir::Value memref,
                            mlir::ValueRange place) const = 0;

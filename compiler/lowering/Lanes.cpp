@@ -101,6 +101,9 @@ void Lanes::storeMasked(Value vector, Value memref, ValueRange place,
                         Value mask) {
   form.storeMasked(*this, vector, memref, place, mask);
 }
+void Lanes::prefetch(Value memref, ValueRange place) {
+  form.prefetch(*this, memref, place);
+}
 Value Lanes::loadScalar(Value memref, ValueRange place) {
   return memref::LoadOp::create(builder, loc, memref, place);
 }

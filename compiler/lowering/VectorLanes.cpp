@@ -38,6 +38,7 @@ public:
                    Value mask) const override;
   void storeMasked(Lanes &at, Value value, Value memref, ValueRange place,
                    Value mask) const override;
+  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
@@ -111,6 +112,13 @@ Value VectorLanes::loadMasked(Lanes &at, Value memref, ValueRange place,
 void VectorLanes::storeMasked(Lanes &at, Value value, Value memref,
                               ValueRange place, Value mask) const {
   vector::MaskedStoreOp::create(at.builder, at.loc, memref, place, mask, value);
+}
+
+/// To the second cache: in the first it would push out what is read before it.
+void VectorLanes::prefetch(Lanes &at, Value memref, ValueRange place) const {
+  memref::PrefetchOp::create(at.builder, at.loc, memref, place,
+                             /*isWrite=*/false, /*localityHint=*/2,
+                             /*isDataCache=*/true);
 }
 
 void VectorLanes::storeScalar(Lanes &at, Value scalar, Value memref,
