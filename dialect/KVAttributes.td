@@ -68,7 +68,9 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
     `residual` is the precision of tokens not yet coded, `key_sinks` and
     `value_sinks` that of sinks: without codes. `score` lists the points that a
     logit passes through. What was attended to in the last `rollback` steps
-    stays held.
+    stays held. `arithmetic` is what codes are multiplied in, i16 or i8: the
+    query and the softmax's weights become whole numbers of that size where they
+    meet codes. Without it, f32.
   }];
   let parameters = (ins
     "PrecisionAttrInterface":$keys,
@@ -80,7 +82,8 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
     "PositionAttrInterface":$position,
     "DepthAttrInterface":$depth,
     "::mlir::ArrayAttr":$score,
-    DefaultValuedParameter<"int64_t", "0">:$rollback);
+    DefaultValuedParameter<"int64_t", "0">:$rollback,
+    OptionalParameter<"::mlir::Type">:$arithmetic);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -179,11 +182,17 @@ def KV_SegmentAttr : KV_Attr<"Segment", "segment"> {
 def KV_TargetAttr : KV_Attr<"Target", "target"> {
   let summary = "what the tile level needs to know of a target";
   let description = [{
-    Example: `#kv.target<name = "x86-64-v3", lanes = 8, registers = 16>`:
-    32-bit lanes of a vector, and vector registers.
+    Example: `#kv.target<name = "x86-64-v3", lanes = 8, registers = 16, dot = "vpmadd">`:
+    32-bit lanes of a vector, vector registers, and the instructions that
+    multiply small integers and add up the products of a lane:
+
+    - "vpmadd" of x86: pairs of i16 to i32, and quads of bytes by way of i16;
+    - "sdot" of Armv8.2: quads of bytes to i32;
+    - "" for none: arithmetic that any target has.
   }];
   let parameters = (ins StringRefParameter<"as --target takes it">:$name,
-                        "int64_t":$lanes, "int64_t":$registers);
+                        "int64_t":$lanes, "int64_t":$registers,
+                        StringRefParameter<"vpmadd or sdot", "\"\"">:$dot);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -192,11 +201,13 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel walks";
   let description = [{
     `heads` rows of queries are contracted in lockstep, `run` tokens at the most
-    are taken at a time. A prefill takes `rows` tokens that ask at a time.
+    are taken at a time. A prefill takes `rows` tokens that ask at a time. Codes
+    are multiplied in `arithmetic`, i16 or i8, if it is there, else in f32.
 
     Example: `#kv.schedule<heads = 4, run = 64, rows = 16>`
   }];
-  let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows);
+  let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows,
+                        OptionalParameter<"::mlir::Type">:$arithmetic);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -90,6 +90,17 @@ LogicalResult RotateOp::verify() {
   return success();
 }
 
+/// An operand of whole numbers, where `operand` is one.
+static LogicalResult verifyIntegers(Operation *op, StreamAttr stream,
+                                    TileType operand) {
+  Type element = operand.getElement();
+  if (element && !Integers::of(stream, element, operand.getColumns()))
+    return op->emitOpError("has an operand of ")
+           << element << ", which codes of " << stream.getEncoding()
+           << " are not multiplied with";
+  return success();
+}
+
 LogicalResult ArrangeOp::verify() {
   if (!getStream().getLayout())
     return emitOpError("needs a stream whose layout is chosen");
@@ -97,9 +108,14 @@ LogicalResult ArrangeOp::verify() {
   if (getOperand().getType().getColumns() != layout.columns)
     return emitOpError("gives ") << layout.columns << " columns, not "
                                  << getOperand().getType().getColumns();
-  if (getSums() && getSums().getType().getColumns() != layout.channelBlocks())
-    return emitOpError("gives ") << layout.channelBlocks() << " sums, not "
-                                 << getSums().getType().getColumns();
+  Type element = getOperand().getType().getElement();
+  if (failed(verifyIntegers(*this, getStream(), getOperand().getType())))
+    return failure();
+  const int64_t sums =
+      layout.channelBlocks() * (element ? Terms::Columns : 1);
+  if (getSums() && getSums().getType().getColumns() != sums)
+    return emitOpError("gives ")
+           << sums << " sums, not " << getSums().getType().getColumns();
   return success();
 }
 
@@ -111,6 +127,29 @@ LogicalResult FoldOp::verify() {
     return emitOpError("folds scales into \"")
            << getScales() << "\", the stream's go into \""
            << scalesOf(layout->stream) << "\"";
+  Type element = getOperand().getType().getElement();
+  if (failed(verifyIntegers(*this, layout->stream, getOperand().getType())))
+    return failure();
+  if ((element && getScales() == "operand") != bool(getFits()))
+    return emitOpError("tells whether numbers fit just where it makes whole "
+                       "numbers and scales go into the operand");
+  if (element && getCenters())
+    return emitOpError("has no centers of whole numbers");
+  if (!element)
+    return success();
+  // A run's weights are a row a head; those of channels' blocks one a block.
+  const int64_t blocks = layout->stream.getPlane() == Plane::Values &&
+                                 getScales() == "operand"
+                             ? layout->channelBlocks()
+                             : 1;
+  const int64_t rows = getTile().getType().getRows() * blocks *
+                       Integers(layout->stream, element).rows;
+  if (getOperand().getType().getRows() != rows)
+    return emitOpError("gives ") << rows << " rows of whole numbers, not "
+                                 << getOperand().getType().getRows();
+  if (getSums().getType().getColumns() != blocks * Terms::Columns)
+    return emitOpError("gives ") << blocks * Terms::Columns << " terms, not "
+                                 << getSums().getType().getColumns();
   return success();
 }
 

@@ -19,8 +19,8 @@ namespace kvc {
 /// Floats of a cache line: rows of tiles begin at lines.
 static constexpr int64_t LineFloats = 16;
 
-TileTypeConverter::TileTypeConverter(MLIRContext *context, int64_t lanes)
-    : lanes(lanes) {
+TileTypeConverter::TileTypeConverter(kv::TargetAttr target)
+    : lanes(target.getLanes()), dot(target.getDot()) {
   addConversion([](Type type) { return type; });
   addConversion([](kv::ViewType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext());
@@ -40,6 +40,13 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context, int64_t lanes)
 
 MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
   // One vector more than the columns: unaligned loads at the last column.
+  if (Type element = tile.getElement())
+    return MemRefType::get(
+        {tile.getRows(),
+         static_cast<int64_t>(llvm::alignTo(
+             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 + lanes,
+             LineFloats))},
+        IntegerType::get(tile.getContext(), 32));
   return MemRefType::get(
       {tile.getRows(), static_cast<int64_t>(llvm::alignTo(
                            tile.getColumns() + lanes, LineFloats))},
@@ -64,7 +71,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
       return signalPassFailure();
     }
     MLIRContext *context = &getContext();
-    TileTypeConverter types(context, target.getLanes());
+    TileTypeConverter types(target);
     RewritePatternSet patterns(context);
     populatePagePatterns(types, patterns);
     populateRowPatterns(types, patterns);

@@ -28,8 +28,9 @@ namespace kvc {
 /// a memref of words, a view a pointer to page tables.
 class TileTypeConverter : public mlir::TypeConverter {
 public:
-  TileTypeConverter(mlir::MLIRContext *context, int64_t lanes);
+  explicit TileTypeConverter(kv::TargetAttr target);
   int64_t lanes;
+  std::string dot; ///< the target's dot products of integers
 
   mlir::MemRefType convertTile(kv::TileType tile) const;
   mlir::MemRefType convertState(kv::StateType state) const;

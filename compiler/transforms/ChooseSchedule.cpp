@@ -53,7 +53,8 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     const int64_t lockstep = std::clamp<int64_t>(
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
     step.setScheduleAttr(
-        kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens));
+        kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens,
+                              step.getPolicy().getArithmetic()));
   }
 };
 } // namespace

@@ -46,6 +46,8 @@ int64_t codedTokens(int64_t tokens, int64_t flush, int64_t residual) {
   return std::max<int64_t>(0, tokens - residual) / flush * flush;
 }
 
+double leastScale(Type scales) { return scales.isF16() ? 0x1p-14 : 0x1p-126; }
+
 /// `value` rounded to f16 in the direction of `mode`, within its finite range.
 static float roundF16(float value, llvm::RoundingMode mode,
                       int64_t &saturated) {

@@ -36,6 +36,9 @@ mlir::Value buildCodedTokens(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::Value tokens, int64_t flush,
                              int64_t residual);
 
+/// Of scales of a float type.
+double leastScale(mlir::Type scales);
+
 CodedBlock encode(llvm::ArrayRef<float> values, int64_t bits);
 double decode(uint32_t code, Pair pair);
 float read(uint32_t code, Pair pair);
@@ -72,6 +75,10 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
     return affine::codedTokens(tokens, getFlush(), getResidual());             \
   }                                                                            \
   int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
+  bool Point::codesAreNumbers() const { return true; }                         \
+  double Point::getLeastScale() const {                                        \
+    return affine::leastScale(getScales());                                    \
+  }                                                                            \
   CodedBlock Point::encode(llvm::ArrayRef<float> values) const {               \
     return affine::encode(values, getBits());                                  \
   }                                                                            \

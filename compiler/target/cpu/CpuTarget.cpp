@@ -49,6 +49,7 @@ CpuDescription CpuTarget::x86V3() {
           .anyCpu = "x86-64",
           .lanes = 8,
           .registers = 16,
+          .dot = "vpmadd",
           .features = runtime::CpuX86_64V3,
           .runtime = x86Runtime};
 }
@@ -72,6 +73,7 @@ CpuDescription CpuTarget::armLinux() {
           .anyCpu = "generic",
           .lanes = 4,
           .registers = 32,
+          .dot = "sdot",
           .features = runtime::ArmV8_2,
           .runtime = armRuntime};
 }
@@ -85,7 +87,7 @@ bool CpuTarget::runsHere() const {
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
   return kv::TargetAttr::get(context, description.name, description.lanes,
-                             description.registers);
+                             description.registers, description.dot);
 }
 
 void CpuTarget::buildLoops(OpPassManager &passes) const {
