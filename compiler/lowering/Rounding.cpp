@@ -12,9 +12,9 @@ using namespace mlir;
 
 namespace kvc {
 
-/// Rows of less stand for nothing beside those of others; its inverse times
-/// what an integer may be is a number of f32.
-static constexpr double Least = 0x1p-110;
+/// Rows of less stand for nothing beside those of others; what an integer of
+/// two rows may be, divided by it, is a number of f32.
+static constexpr double Least = 0x1p-96;
 
 SmallVector<Value> Rounding::largest(ArrayRef<Row> rows, Value begin,
                                      Value end) {
