@@ -152,12 +152,21 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
   return success();
 }
 
+static LogicalResult verifyAhead(EmitError emitError, int64_t ahead) {
+  if (ahead < 0 || ahead > 65536)
+    return emitError() << "ahead is 0 to 65536, not " << ahead;
+  return success();
+}
+
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
-                                 int64_t registers, StringRef dot) {
+                                 int64_t registers, StringRef dot,
+                                 int64_t ahead) {
   if (lanes < 1 || lanes > 1024 || !llvm::isPowerOf2_64(lanes))
     return emitError() << "lanes is a power of two up to 1024, not " << lanes;
   if (registers < 8)
     return emitError() << "registers is at least 8, not " << registers;
+  if (failed(verifyAhead(emitError, ahead)))
+    return failure();
   if (!dot.empty() && dot != "vpmadd" && dot != "sdot")
     return emitError() << R"(dot is "vpmadd", "sdot" or not there, not ")"
                        << dot << "\"";
@@ -166,13 +175,15 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
                                    int64_t run, int64_t rows,
-                                   Type arithmetic) {
+                                   Type arithmetic, int64_t ahead) {
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})
     if (value < 1 || value > INT32_MAX)
       return emitError() << name << " is 1 to " << INT32_MAX << ", not "
                          << value;
+  if (failed(verifyAhead(emitError, ahead)))
+    return failure();
   return verifyArithmetic(emitError, arithmetic);
 }
 

@@ -189,10 +189,14 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
     - "vpmadd" of x86: pairs of i16 to i32, and quads of bytes by way of i16;
     - "sdot" of Armv8.2: quads of bytes to i32;
     - "" for none: arithmetic that any target has.
+
+    `ahead` is how many words before they are read lines of memory are fetched,
+    where codes meet several query heads at a time; 0: not by the kernel.
   }];
   let parameters = (ins StringRefParameter<"as --target takes it">:$name,
                         "int64_t":$lanes, "int64_t":$registers,
-                        StringRefParameter<"vpmadd or sdot", "\"\"">:$dot);
+                        StringRefParameter<"vpmadd or sdot", "\"\"">:$dot,
+                        DefaultValuedParameter<"int64_t", "0">:$ahead);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -202,12 +206,14 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   let description = [{
     `heads` rows of queries are contracted in lockstep, `run` tokens at the most
     are taken at a time. A prefill takes `rows` tokens that ask at a time. Codes
-    are multiplied in `arithmetic`, i16 or i8, if it is there, else in f32.
+    are multiplied in `arithmetic`, i16 or i8, if it is there, else in f32. A
+    decode step fetches pages `ahead` words before it reads them (0: it does not).
 
     Example: `#kv.schedule<heads = 4, run = 64, rows = 16>`
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows,
-                        OptionalParameter<"::mlir::Type">:$arithmetic);
+                        OptionalParameter<"::mlir::Type">:$arithmetic,
+                        DefaultValuedParameter<"int64_t", "0">:$ahead);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

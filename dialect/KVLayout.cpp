@@ -10,9 +10,7 @@
 
 namespace kvc::kv {
 
-/// Records and pairs begin at cache lines.
-static constexpr int64_t LineWords = 16;
-
+// Records and pairs begin at lines of memory.
 PageLayout::PageLayout(StreamAttr stream)
     : stream(stream), layout(stream.getLayout()),
       block(stream.getEncoding().getBlock(layout.getChannels())),

@@ -12,6 +12,9 @@
 
 namespace kvc::kv {
 
+/// Words of a line of memory.
+inline constexpr int64_t LineWords = 16;
+
 /// Streams of a step at most: page tables of a view.
 inline constexpr int64_t maxStreams = 8;
 

@@ -185,7 +185,9 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
   let description = [{
     One row a head, one column a token of the run. Without `scales` the
     operand is the query as it is; `kv-fold-scales` makes it ready. An operand of
-    whole numbers meets codes as integers, and `zeros` are its terms.
+    whole numbers meets codes as integers, and `zeros` are its terms. `next` is
+    the page that is read behind this one, and fetched `ahead` of it by the
+    schedule's.
 
     ```mlir
     %s = kv.contract %o zeros %z centers %c with %page head %h run %t, %lead, %n
@@ -197,13 +199,14 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
                        Index:$lead, Index:$count, OptionalAttr<KV_Scales>:$scales,
-                       OptionalAttr<KV_ScheduleAttr>:$schedule);
+                       OptionalAttr<KV_ScheduleAttr>:$schedule,
+                       Optional<KV_PageType>:$next_page);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? (`next` $next_page^)? attr-dict
     `:` type($operand) `,` type($page) (`zeros` type($sums)^)?
-    (`centers` type($centers)^)? `->` type($result)
+    (`centers` type($centers)^)? (`next` type($next_page)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -225,14 +228,16 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
                        Index:$lead, Index:$count, KV_StateType:$state,
                        Optional<KV_TileType>:$rescale,
                        OptionalAttr<KV_Scales>:$scales,
-                       OptionalAttr<KV_ScheduleAttr>:$schedule);
+                       OptionalAttr<KV_ScheduleAttr>:$schedule,
+                       Optional<KV_PageType>:$next_page);
   let results = (outs KV_StateType:$next);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
     `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
-    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    (`scales` $scales^)? (`schedule` $schedule^)? (`next` $next_page^)? attr-dict
     `:` type($operand) `,` type($page) `,` type($state)
-    (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)? `->` type($next)
+    (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)?
+    (`next` type($next_page)^)? `->` type($next)
   }];
   let hasVerifier = 1;
 }

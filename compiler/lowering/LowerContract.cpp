@@ -53,6 +53,7 @@ struct Contraction {
       Value address = at.add(first, at.multiply(word, record.wordStride()));
       Value place = at.add(column, at.multiply(at.subtract(word, from),
                                                record.layout.codesPerWord));
+      record.fetch(address);
       SmallVector<SlotWords> words;
       for (int64_t vector = 0; vector < vectors; ++vector)
         words.push_back(
@@ -144,6 +145,7 @@ private:
       Value address = at.add(first, at.multiply(word, record.wordStride()));
       Value place =
           at.multiply(at.subtract(word, origin), dots.integers.steps());
+      record.fetch(address);
       SmallVector<Value> words;
       for (int64_t vector = 0; vector < record.layout.vectors(); ++vector)
         words.push_back(
@@ -190,6 +192,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     Lanes at(rewriter, op.getLoc(), lanes);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
+    if (adaptor.getNextPage())
+      record.fetchAhead(adaptor.getNextPage(), op.getSchedule()->getAhead());
     const int64_t width = record.wordStride(); // tokens of a block
     Value tile = at.allocate(types().convertTile(op.getResult().getType()));
     Value base =
@@ -359,6 +363,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Lanes at(rewriter, op.getLoc(), lanes);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
+    if (adaptor.getNextPage())
+      record.fetchAhead(adaptor.getNextPage(), op.getSchedule()->getAhead());
     const int64_t vectors = record.layout.vectors();
     at.loop(at.index(0), at.index(record.layout.vectorCount / vectors), {},
             [&](Value block, ValueRange) {

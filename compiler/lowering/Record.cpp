@@ -19,6 +19,30 @@ Record::Record(Lanes &lanes, Value page, kv::PageType type, Value head)
     : at(lanes), page(page), layout(type.getStream()),
       base(lanes.multiply(head, layout.recordWords)) {}
 
+void Record::fetchAhead(Value next, int64_t words) {
+  ahead = std::min(words, layout.recordWords);
+  auto place = [&](Value memref) -> Value {
+    return memref::ExtractAlignedPointerAsIndexOp::create(at.builder, at.loc,
+                                                          memref);
+  };
+  Value bytes = at.subtract(place(next), place(page));
+  Value words32 = arith::ShRSIOp::create(at.builder, at.loc, bytes, at.index(2));
+  toNext = at.subtract(words32, at.index(layout.recordWords));
+}
+
+void Record::fetch(Value address) {
+  if (!ahead)
+    return;
+  Value end = at.add(base, layout.recordWords);
+  for (int64_t line = 0; line < wordStride(); line += kv::LineWords) {
+    Value place = at.add(address, line + ahead);
+    place = at.add(place, at.select(at.less(place, end), at.index(0), toNext));
+    memref::PrefetchOp::create(at.builder, at.loc, page, ValueRange{place},
+                               /*isWrite=*/false, /*localityHint=*/3,
+                               /*isDataCache=*/true);
+  }
+}
+
 Value Record::offsetOf(Value token) {
   Value offset = at.subtract(token, at.index(layout.stream.getOrigin()));
   return at.remainder(offset, layout.layout.getTokens());

@@ -40,6 +40,12 @@ struct Record {
   kv::PageLayout layout;
   Value base; ///< first word of the record
 
+  /// From now on lines are fetched `ahead` words before `fetch` is called with
+  /// their address; behind the record's end, from that head's in page `next`.
+  void fetchAhead(Value next, int64_t ahead);
+  /// The lines of word `address` of the vectors that are read together.
+  void fetch(Value address);
+
   /// Where in its page a token lies.
   Value offsetOf(Value token);
   /// Address of word `word` of lane 0 of vector `vector`.
@@ -77,6 +83,8 @@ struct Record {
   void storePair(const kv::BuiltPair &pair, Value address, Value mask);
 
 private:
+  int64_t ahead = 0;
+  Value toNext; ///< words from the record's end to what follows it
   /// The bits of a code, as shift for the slot of a packed index; null where
   /// a word holds one code.
   Value slotShift(Value packed);

@@ -69,6 +69,10 @@ private:
   Value out, part, isPart, lse;
 };
 
+/// Runs that are added up one by one, and the tokens that make, more or less.
+constexpr int64_t StretchRuns = 256;
+constexpr int64_t LeastStretch = 2048, MostStretch = 16384;
+
 /// Writes @<step>_attend or @<step>_attend_rows: one head of keys, all query
 /// heads that meet it, one pass over the segments.
 class Attend {
@@ -91,12 +95,15 @@ private:
   /// What a row attends to in a segment.
   TokenRange borders(kv::SegmentAttr segment, Value row);
   Value indexOf(kv::SegmentAttr segment, Value row);
-  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value whole,
-                Value state);
+  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value end,
+                Value whole, Value state);
   Value logits(Value dots, kv::SegmentAttr segment, Run run);
   Value masked(Value dots, kv::SegmentAttr segment, Run run, Value whole);
   Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                     Value state);
+  int64_t mostTokens(kv::StreamAttr stream) const;
+  Value overStretches(TokenRange tokens, int64_t stretch, Value state,
+                      llvm::function_ref<Value(TokenRange, Value)> overRuns);
 
   TileBuilder &tiles;
   OpBuilder &builder;
@@ -203,21 +210,30 @@ Value Attend::masked(Value dots, kv::SegmentAttr segment, Run run,
   return mask;
 }
 
-Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run,
+/// A run of tokens that end at `end`.
+Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run, Value end,
                       Value whole, Value state) {
   Value keys = tiles.page(view, segment.getKeys(), run.token);
   Value values = tiles.page(view, segment.getValues(), run.token);
+  // The page of the run behind this one, or this one's.
+  Value nextKeys, nextValues;
+  if (rows == 1 && schedule.getAhead()) {
+    Value token = tiles.least(run.stop, tiles.subtract(end, tiles.constant(1)));
+    nextKeys = tiles.page(view, segment.getKeys(), token);
+    nextValues = tiles.page(view, segment.getValues(), token);
+  }
   auto type = tile(schedule.getRun());
   Value dots = kv::ContractOp::create(builder, loc, type, query, Value(),
                                       Value(), keys, head, run.token, run.lead,
-                                      run.count, StringAttr(), schedule);
+                                      run.count, StringAttr(), schedule,
+                                      nextKeys);
   dots = masked(logits(dots, segment, run), segment, run, whole);
   auto update = kv::SoftmaxUpdateOp::create(
       builder, loc, type, tile(1), state.getType(), dots, state, run.count);
   return kv::AccumulateOp::create(
       builder, loc, state.getType(), update.getWeights(), Value(), Value(),
       values, head, run.token, run.lead, run.count, update.getNext(),
-      update.getAlpha(), StringAttr(), schedule);
+      update.getAlpha(), StringAttr(), schedule, nextValues);
 }
 
 /// A run over the tokens that any row attends to: borders only grow from row
@@ -244,12 +260,59 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
     return arith::AndIOp::create(builder, loc, within(last.begin, run.token),
                                  within(run.stop, first.end));
   };
-  return tiles.forRuns(tokens, keys.getOrigin(),
-                       tiles.borders({keys, values}, schedule.getRun()), state,
-                       [&](Run run, ValueRange carried) {
-                         return SmallVector<Value>{overRun(
-                             segment, query, run, isWhole(run), carried[0])};
-                       })[0];
+  const auto borders = tiles.borders({keys, values}, schedule.getRun());
+  auto overRuns = [&](TokenRange tokens, Value state) {
+    return tiles.forRuns(tokens, keys.getOrigin(), borders, state,
+                         [&](Run run, ValueRange carried) {
+                           return SmallVector<Value>{
+                               overRun(segment, query, run, tokens.end,
+                                       isWhole(run), carried[0])};
+                         })[0];
+  };
+  const int64_t stretch =
+      std::clamp(StretchRuns * borders.front(), LeastStretch, MostStretch);
+  if (std::min(mostTokens(keys), mostTokens(values)) <= stretch)
+    return overRuns(tokens, state);
+  return overStretches(tokens, stretch, state, overRuns);
+}
+
+/// Tokens that a stream holds at the most.
+int64_t Attend::mostTokens(kv::StreamAttr stream) const {
+  kv::TimeAttrInterface time = tiles.policy.getTime();
+  if (stream.getKind() == "sink")
+    return time.getSinks();
+  auto precision = tiles.policy.getPlane(stream.getPlane());
+  if (stream.getKind() == "original" && precision.keepsOriginals())
+    return std::min(precision.mostOriginals() + rows, time.getCapacity());
+  return time.getCapacity();
+}
+
+/// Long ranges in stretches: each is a softmax of its own, and joined to what
+/// came before. What is added up one by one is rounded to the same side as
+/// often as it is alike, n terms by up to n * 2^-25 of their sum; so sums are
+/// kept to a few hundred terms, and sums of those.
+Value Attend::overStretches(
+    TokenRange tokens, int64_t stretch, Value state,
+    llvm::function_ref<Value(TokenRange, Value)> overRuns) {
+  SmallVector<Type> types{tiles.index(), state.getType()};
+  auto loop = scf::WhileOp::create(builder, loc, types,
+                                   ValueRange{tokens.begin, state});
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Location> places(2, loc);
+  Block *before = builder.createBlock(&loop.getBefore(), {}, types, places);
+  Value more = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                     before->getArgument(0), tokens.end);
+  scf::ConditionOp::create(builder, loc, more, before->getArguments());
+  Block *after = builder.createBlock(&loop.getAfter(), {}, types, places);
+  Value begin = after->getArgument(0);
+  Value end = tiles.least(tiles.add(begin, tiles.constant(stretch)), tokens.end);
+  Value part = kv::InitStateOp::create(builder, loc, state.getType(), Value(),
+                                       Value(), IntegerAttr());
+  part = overRuns({begin, end}, part);
+  Value joined = kv::MergeStateOp::create(builder, loc, state.getType(),
+                                          after->getArgument(1), part);
+  scf::YieldOp::create(builder, loc, ValueRange{end, joined});
+  return loop.getResult(1);
 }
 
 func::FuncOp Attend::open(StringRef name) {

@@ -54,7 +54,8 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
     step.setScheduleAttr(
         kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens,
-                              step.getPolicy().getArithmetic()));
+                              step.getPolicy().getArithmetic(),
+                              heads > 1 ? target.getAhead() : 0));
   }
 };
 } // namespace

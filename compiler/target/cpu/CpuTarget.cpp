@@ -53,6 +53,7 @@ CpuDescription CpuTarget::x86V3() {
           .lanes = 8,
           .registers = 16,
           .dot = "vpmadd",
+          .ahead = 1024,
           .features = runtime::CpuX86_64V3,
           .runtime = x86Runtime};
 }
@@ -77,6 +78,7 @@ CpuDescription CpuTarget::armLinux() {
           .lanes = 4,
           .registers = 32,
           .dot = "sdot",
+          .ahead = 1024,
           .features = runtime::ArmV8_2,
           .runtime = armRuntime};
 }
@@ -90,7 +92,8 @@ bool CpuTarget::runsHere() const {
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
   return kv::TargetAttr::get(context, description.name, description.lanes,
-                             description.registers, description.dot);
+                             description.registers, description.dot,
+                             description.ahead);
 }
 
 void CpuTarget::buildLoops(OpPassManager &passes) const {
