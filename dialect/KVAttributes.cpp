@@ -174,8 +174,8 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
 }
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
-                                   int64_t run, int64_t rows,
-                                   Type arithmetic, int64_t ahead) {
+                                   int64_t run, int64_t rows, Type arithmetic,
+                                   int64_t ahead) {
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})

@@ -82,9 +82,9 @@ llvm::StringRef scalesOf(StreamAttr stream);
 /// What stands beside an operand of whole numbers n, which are for x = n * step
 /// + e: columns of a tile, for each row and block of channels.
 struct Terms {
-  static constexpr int64_t Sum = 0;   ///< zeros: of the row, or to multiply with
-  static constexpr int64_t Step = 1;  ///< what 1 stands for
-  static constexpr int64_t Rest = 2;  ///< scales in the result: sum of e
+  static constexpr int64_t Sum = 0;  ///< zeros: of the row, or to multiply with
+  static constexpr int64_t Step = 1; ///< what 1 stands for
+  static constexpr int64_t Rest = 2; ///< scales in the result: sum of e
   static constexpr int64_t Count = 3; ///< sum of n
   static constexpr int64_t Low = 4;   ///< sum of the second row's n
   static constexpr int64_t Columns = 5;

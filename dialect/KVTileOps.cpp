@@ -111,8 +111,7 @@ LogicalResult ArrangeOp::verify() {
   Type element = getOperand().getType().getElement();
   if (failed(verifyIntegers(*this, getStream(), getOperand().getType())))
     return failure();
-  const int64_t sums =
-      layout.channelBlocks() * (element ? Terms::Columns : 1);
+  const int64_t sums = layout.channelBlocks() * (element ? Terms::Columns : 1);
   if (getSums() && getSums().getType().getColumns() != sums)
     return emitOpError("gives ")
            << sums << " sums, not " << getSums().getType().getColumns();
@@ -138,10 +137,10 @@ LogicalResult FoldOp::verify() {
   if (!element)
     return success();
   // A run's weights are a row a head; those of channels' blocks one a block.
-  const int64_t blocks = layout->stream.getPlane() == Plane::Values &&
-                                 getScales() == "operand"
-                             ? layout->channelBlocks()
-                             : 1;
+  const int64_t blocks =
+      layout->stream.getPlane() == Plane::Values && getScales() == "operand"
+          ? layout->channelBlocks()
+          : 1;
   const int64_t rows = getTile().getType().getRows() * blocks *
                        Integers(layout->stream, element).rows;
   if (getOperand().getType().getRows() != rows)

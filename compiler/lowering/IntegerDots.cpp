@@ -47,8 +47,8 @@ Value IntegerDots::call(llvm::StringRef intrinsic, Value like,
 
 /// Lanes of words as lanes of so many bits.
 Value IntegerDots::cast(Value words, unsigned bits) {
-  auto narrow = VectorType::get({at.lanes * 32 / bits},
-                                at.builder.getIntegerType(bits));
+  auto narrow =
+      VectorType::get({at.lanes * 32 / bits}, at.builder.getIntegerType(bits));
   return vector::BitCastOp::create(at.builder, at.loc, narrow, words);
 }
 
@@ -91,7 +91,7 @@ Value IntegerDots::add(Value partial, Value codes, Value operand) {
   Value numbers = cast(at.broadcast(operand), 32 / integers.parts);
   if (!quads.empty())
     return call(quads, partial, {partial, codes, numbers});
-  llvm::StringRef intrinsic = isNarrow() ? pairsOfBytes
+  llvm::StringRef intrinsic = isNarrow()            ? pairsOfBytes
                               : integers.parts == 2 ? pairs
                                                     : llvm::StringRef();
   if (intrinsic.empty())
@@ -102,14 +102,13 @@ Value IntegerDots::add(Value partial, Value codes, Value operand) {
 
 /// In i32, neighbours added up until a lane has one sum.
 Value IntegerDots::addAnywhere(Value partial, Value codes, Value numbers) {
-  auto wide = VectorType::get({at.lanes * integers.parts},
-                              at.builder.getI32Type());
+  auto wide =
+      VectorType::get({at.lanes * integers.parts}, at.builder.getI32Type());
   Value a = arith::ExtUIOp::create(at.builder, at.loc, wide, codes);
   Value b = arith::ExtSIOp::create(at.builder, at.loc, wide, numbers);
   Value products = arith::MulIOp::create(at.builder, at.loc, a, b);
   for (int64_t parts = integers.parts; parts > 1; parts /= 2) {
-    auto halves =
-        vector::DeinterleaveOp::create(at.builder, at.loc, products);
+    auto halves = vector::DeinterleaveOp::create(at.builder, at.loc, products);
     products = arith::AddIOp::create(at.builder, at.loc, halves.getRes1(),
                                      halves.getRes2());
   }

@@ -61,8 +61,8 @@ public:
     Value term;     ///< row of `terms`
     Value column;   ///< where in it its terms begin
   };
-  /// Columns [begin, end) of some rows, whole groups of `group()`. Rests go into
-  /// the zeros where `inSum`. Gives what each row's largest magnitude is.
+  /// Columns [begin, end) of some rows, whole groups of `group()`. Rests go
+  /// into the zeros where `inSum`. Gives what each row's largest magnitude is.
   SmallVector<Value> round(ArrayRef<Row> rows, Value begin, Value end,
                            bool inSum);
   /// Columns that are rounded together.

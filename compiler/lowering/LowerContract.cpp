@@ -327,16 +327,16 @@ struct LowerContract : TilePattern<kv::ContractOp> {
             kv::ScaleZero pair = record.loadPair(
                 record.pairAddress(at.add(token, vector * lanes), channelBlock),
                 /*vector=*/true);
-            Value isLeast = arith::CmpFOp::create(
-                at.builder, at.loc, arith::CmpFPredicate::OLE, pair.scale,
-                at.number(least));
+            Value isLeast = arith::CmpFOp::create(at.builder, at.loc,
+                                                  arith::CmpFPredicate::OLE,
+                                                  pair.scale, at.number(least));
             Value center = at.select(isLeast, at.number(0.0), middle);
             for (auto [h, row] : llvm::enumerate(rows)) {
               Value rest = at.multiplyF(
                   center, term(row, channelBlock, kv::Terms::Rest));
-              Value part = at.fma(parts[h * vectors + vector],
-                                  term(row, channelBlock, kv::Terms::Step),
-                                  rest);
+              Value part =
+                  at.fma(parts[h * vectors + vector],
+                         term(row, channelBlock, kv::Terms::Step), rest);
               Value &sum = sums[h * vectors + vector];
               sum = at.fma(part, pair.scale, sum);
               sum = at.fma(term(row, channelBlock, kv::Terms::Sum), pair.zero,
@@ -443,8 +443,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
       Value row = at.add(head, i / vectors);
       Value factor;
       if (adaptor.getRescale())
-        factor = at.broadcast(
-            at.loadScalar(adaptor.getRescale(), row, at.index(0)));
+        factor =
+            at.broadcast(at.loadScalar(adaptor.getRescale(), row, at.index(0)));
       addTo(at, adaptor.getState(), row, layout, channelBlock,
             channels[i % vectors], factor, sum);
     }
@@ -472,11 +472,9 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
   /// The sums of whole numbers, with what their terms say. With scales in the
   /// result codes count from their centers, in integers: a group's least value
   /// may have left.
-  static SmallVector<Value> integerSums(IntegerContraction &contraction,
-                                        Value terms, Value head,
-                                        Value channelBlock,
-                                        ArrayRef<CenteredPair> pairs,
-                                        Value to) {
+  static SmallVector<Value>
+  integerSums(IntegerContraction &contraction, Value terms, Value head,
+              Value channelBlock, ArrayRef<CenteredPair> pairs, Value to) {
     Lanes &at = contraction.at;
     const kv::Integers &integers = contraction.dots.integers;
     const int64_t vectors = contraction.record.layout.vectors();

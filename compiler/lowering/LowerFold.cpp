@@ -104,18 +104,18 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
     while (layout.blockColumns % std::max(at.lanes, integers.codes) != 0)
       at.lanes /= 2;
     Rounding rounding(at, integers, operand, numbers, sums);
-    at.loop(at.index(0), at.index(type.getRows()), {},
-            [&](Value row, ValueRange) {
-              at.loop(at.index(0), at.index(layout.channelBlocks()), {},
-                      [&](Value block, ValueRange) {
-                        Value begin = at.multiply(block, layout.blockColumns);
-                        rounding.round({{row, row, row, termsOf(at, block)}},
-                                       begin, at.add(begin, layout.blockColumns),
-                                       /*inSum=*/false);
-                        return SmallVector<Value>{};
-                      });
-              return SmallVector<Value>{};
-            });
+    at.loop(
+        at.index(0), at.index(type.getRows()), {}, [&](Value row, ValueRange) {
+          at.loop(at.index(0), at.index(layout.channelBlocks()), {},
+                  [&](Value block, ValueRange) {
+                    Value begin = at.multiply(block, layout.blockColumns);
+                    rounding.round({{row, row, row, termsOf(at, block)}}, begin,
+                                   at.add(begin, layout.blockColumns),
+                                   /*inSum=*/false);
+                    return SmallVector<Value>{};
+                  });
+          return SmallVector<Value>{};
+        });
     return numbers;
   }
 };
@@ -176,11 +176,10 @@ struct Fold {
         return arith::CmpFOp::create(at.builder, at.loc, predicate, a, b);
       };
       Value isMost = compare(arith::CmpFPredicate::OGE, low, greatest);
-      Value isLarge =
-          compare(arith::CmpFPredicate::OGT, low, number(slack));
-      misfit = at.select(
-          arith::AndIOp::create(at.builder, at.loc, isMost, isLarge),
-          number(1.0), misfit);
+      Value isLarge = compare(arith::CmpFPredicate::OGT, low, number(slack));
+      misfit =
+          at.select(arith::AndIOp::create(at.builder, at.loc, isMost, isLarge),
+                    number(1.0), misfit);
     }
     at.storeScalar(misfit, misfits, zero, zero);
   }
@@ -228,13 +227,12 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   }
 
   void startMisfits(Fold &fold) const {
-    fold.leastScale =
-        fold.record.layout.stream.getEncoding().getLeastScale();
+    fold.leastScale = fold.record.layout.stream.getEncoding().getLeastScale();
     if (fold.leastScale == 0)
       return;
     Lanes &at = fold.at;
-    fold.misfits = at.allocate(types().convertTile(
-        kv::TileType::get(fold.op.getContext(), 1, 1)));
+    fold.misfits = at.allocate(
+        types().convertTile(kv::TileType::get(fold.op.getContext(), 1, 1)));
     at.store(at.number(0.0), fold.misfits, at.index(0), at.index(0));
   }
 
@@ -282,10 +280,10 @@ struct LowerFold : TilePattern<kv::FoldOp> {
       SmallVector<Rounding::Row> round;
       for (Value row : which)
         round.push_back({row, row, row, at.index(0)});
-      fold.round(round, lows,
-                 at.index(llvm::alignTo(layout.columns,
-                                        fold.rounding->group())),
-                 slackOf(fold));
+      fold.round(
+          round, lows,
+          at.index(llvm::alignTo(layout.columns, fold.rounding->group())),
+          slackOf(fold));
     });
   }
 
@@ -315,22 +313,23 @@ struct LowerFold : TilePattern<kv::FoldOp> {
           offset, at.divide(channel, layout.block->channels));
     };
     SmallVector<Value> none(2 * count, at.number(0.0));
-    auto totals = at.loop(
-        at.index(0), at.index(whole), at.lanes, none,
-        [&](Value channel, ValueRange carried) {
-          CenteredPair pair = fold.loadPair(place(channel), true);
-          if (fold.centers)
-            at.store(pair.center, fold.centers, at.index(0), channel);
-          SmallVector<Value> next(carried);
-          for (auto [i, row] : llvm::enumerate(rows)) {
-            Value q = at.load(tile, row, channel);
-            Value x = at.multiplyF(q, pair.scale);
-            at.store(x, fold.operand, row, channel);
-            next[i] = at.fma(q, pair.rest, next[i]);
-            next[count + i] = fold.lowest(next[count + i], x, pair.scale);
-          }
-          return next;
-        });
+    auto totals =
+        at.loop(at.index(0), at.index(whole), at.lanes, none,
+                [&](Value channel, ValueRange carried) {
+                  CenteredPair pair = fold.loadPair(place(channel), true);
+                  if (fold.centers)
+                    at.store(pair.center, fold.centers, at.index(0), channel);
+                  SmallVector<Value> next(carried);
+                  for (auto [i, row] : llvm::enumerate(rows)) {
+                    Value q = at.load(tile, row, channel);
+                    Value x = at.multiplyF(q, pair.scale);
+                    at.store(x, fold.operand, row, channel);
+                    next[i] = at.fma(q, pair.rest, next[i]);
+                    next[count + i] =
+                        fold.lowest(next[count + i], x, pair.scale);
+                  }
+                  return next;
+                });
     for (auto [i, total] : llvm::enumerate(totals))
       total = i < count ? at.sum(total) : at.greatestOf(total);
     auto rest = at.loop(
@@ -421,8 +420,8 @@ struct LowerFold : TilePattern<kv::FoldOp> {
         });
     // kv.accumulate reads whole words, which may hold more tokens than a
     // vector; pairs are not to be read behind the run.
-    const int64_t unit = fold.rounding ? fold.rounding->group()
-                                       : record.layout.codesPerWord;
+    const int64_t unit =
+        fold.rounding ? fold.rounding->group() : record.layout.codesPerWord;
     Value done = at.multiply(at.divideUp(columns, at.lanes), at.lanes);
     Value end = at.multiply(at.divideUp(columns, unit), unit);
     at.loop(done, end, at.lanes, {}, [&](Value column, ValueRange) {
@@ -449,19 +448,18 @@ struct LowerFold : TilePattern<kv::FoldOp> {
     Value columns = fold.adaptor.getCount();
     const int64_t heads = fold.op.getTile().getType().getRows();
     at.loop(at.index(0), at.index(heads), {}, [&](Value head, ValueRange) {
-      auto total =
-          at.loop(at.index(0), columns, at.lanes, at.number(0.0),
-                  [&](Value column, ValueRange carried) {
-                    Value w = at.load(fold.adaptor.getTile(), head, column);
-                    return SmallVector<Value>{at.addF(carried[0], w)};
-                  });
+      auto total = at.loop(at.index(0), columns, at.lanes, at.number(0.0),
+                           [&](Value column, ValueRange carried) {
+                             Value w =
+                                 at.load(fold.adaptor.getTile(), head, column);
+                             return SmallVector<Value>{at.addF(carried[0], w)};
+                           });
       at.storeScalar(at.sum(total[0]), fold.sums, head,
                      fold.sumOf(at.index(0)));
       if (!fold.rounding)
         return SmallVector<Value>{};
       kv::TileType type = fold.op.getOperand().getType();
-      const kv::Integers integers(fold.record.layout.stream,
-                                  type.getElement());
+      const kv::Integers integers(fold.record.layout.stream, type.getElement());
       const int64_t unit = fold.rounding->group();
       fold.rounding->round(
           {{head, at.multiply(head, integers.rows), head, at.index(0)}},

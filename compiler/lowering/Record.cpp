@@ -26,7 +26,8 @@ void Record::fetchAhead(Value next, int64_t words) {
                                                           memref);
   };
   Value bytes = at.subtract(place(next), place(page));
-  Value words32 = arith::ShRSIOp::create(at.builder, at.loc, bytes, at.index(2));
+  Value words32 =
+      arith::ShRSIOp::create(at.builder, at.loc, bytes, at.index(2));
   toNext = at.subtract(words32, at.index(layout.recordWords));
 }
 

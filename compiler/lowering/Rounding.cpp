@@ -66,9 +66,9 @@ void Rounding::pack(ArrayRef<Value> bits, Value row, Value column) {
   for (int64_t place = 0; place < width; ++place) {
     const int64_t word = place / integers.codes;
     const int64_t within = place % integers.codes;
-    order.push_back(word * integers.codes +
-                    integers.slotOf(within / integers.parts,
-                                    within % integers.parts));
+    order.push_back(
+        word * integers.codes +
+        integers.slotOf(within / integers.parts, within % integers.parts));
   }
   Value packed = shuffle(parts[0], parts[0], order);
   auto words =
@@ -101,16 +101,15 @@ SmallVector<Value> Rounding::round(ArrayRef<Row> rows, Value begin, Value end,
     steps.push_back({at.broadcast(step), at.broadcast(inverse)});
     if (integers.rows == 2)
       low.push_back(
-          {at.multiplyF(steps.back().step,
-                        at.number(kv::Integers::LowStep)),
+          {at.multiplyF(steps.back().step, at.number(kv::Integers::LowStep)),
            at.multiplyF(steps.back().inverse,
                         at.number(1 / kv::Integers::LowStep))});
   }
   // Of each row: the sum of what is left; of numbers, where these count.
   const size_t sums = inSum ? 1 : 1 + integers.rows;
   SmallVector<Value> none(rows.size() * sums, at.number(0.0));
-  auto totals = at.loop(
-      begin, end, group(), none, [&](Value column, ValueRange carried) {
+  auto totals =
+      at.loop(begin, end, group(), none, [&](Value column, ValueRange carried) {
         SmallVector<Value> next(carried);
         for (auto [i, row] : llvm::enumerate(rows)) {
           Value *sum = &next[i * sums];
@@ -138,8 +137,8 @@ SmallVector<Value> Rounding::round(ArrayRef<Row> rows, Value begin, Value end,
     Value rest = at.sum(totals[i * sums]);
     if (inSum) {
       Value middle = scalar(0.5 * static_cast<double>(integers.top));
-      Value zeros = at.loadScalar(terms, row.term,
-                                  at.add(row.column, kv::Terms::Sum));
+      Value zeros =
+          at.loadScalar(terms, row.term, at.add(row.column, kv::Terms::Sum));
       store(at.addF(zeros, at.multiplyF(rest, middle)), row, kv::Terms::Sum);
       continue;
     }

@@ -120,8 +120,8 @@ void Row::scoreHead(int64_t head) {
       sum += std::fabs(product);
     }
     for (int64_t d = 0; keys.coded && d < dim; ++d)
-      spread = std::max(spread,
-                        std::fabs(q[d]) * keys.spread[kvHead * dim + d]);
+      spread =
+          std::max(spread, std::fabs(q[d]) * keys.spread[kvHead * dim + d]);
     most = std::max(most, sum);
     const int64_t keyPosition = store.firstPosition() + token->index;
     logits.push_back(logit(dot, head, query.index - keyPosition));

@@ -132,7 +132,8 @@ void Store::codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
     const auto &read = token->planes[number(plane)].read;
     values.append(read.begin() + begin, read.begin() + end);
   }
-  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+  const auto [least, greatest] =
+      std::minmax_element(values.begin(), values.end());
   const double spread = double(*greatest) - double(*least);
   kv::CodedBlock coded = precision.encode(values);
   saturations += coded.saturated;

@@ -223,10 +223,9 @@ Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run, Value end,
     nextValues = tiles.page(view, segment.getValues(), token);
   }
   auto type = tile(schedule.getRun());
-  Value dots = kv::ContractOp::create(builder, loc, type, query, Value(),
-                                      Value(), keys, head, run.token, run.lead,
-                                      run.count, StringAttr(), schedule,
-                                      nextKeys);
+  Value dots = kv::ContractOp::create(
+      builder, loc, type, query, Value(), Value(), keys, head, run.token,
+      run.lead, run.count, StringAttr(), schedule, nextKeys);
   dots = masked(logits(dots, segment, run), segment, run, whole);
   auto update = kv::SoftmaxUpdateOp::create(
       builder, loc, type, tile(1), state.getType(), dots, state, run.count);
@@ -305,7 +304,8 @@ Value Attend::overStretches(
   scf::ConditionOp::create(builder, loc, more, before->getArguments());
   Block *after = builder.createBlock(&loop.getAfter(), {}, types, places);
   Value begin = after->getArgument(0);
-  Value end = tiles.least(tiles.add(begin, tiles.constant(stretch)), tokens.end);
+  Value end =
+      tiles.least(tiles.add(begin, tiles.constant(stretch)), tokens.end);
   Value part = kv::InitStateOp::create(builder, loc, state.getType(), Value(),
                                        Value(), IntegerAttr());
   part = overRuns({begin, end}, part);

@@ -52,10 +52,9 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
         std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
     const int64_t lockstep = std::clamp<int64_t>(
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
-    step.setScheduleAttr(
-        kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens,
-                              step.getPolicy().getArithmetic(),
-                              heads > 1 ? target.getAhead() : 0));
+    step.setScheduleAttr(kv::ScheduleAttr::get(
+        step.getContext(), lockstep, run, tokens,
+        step.getPolicy().getArithmetic(), heads > 1 ? target.getAhead() : 0));
   }
 };
 } // namespace

@@ -106,8 +106,8 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
     if (kv::scalesOf(stream) != "operand")
       return arrange(op, layout, operand);
     if (element)
-      foldIntegers<kv::ContractOp>(
-          op, operand, tile(op, heads, kv::Terms::Columns), floats);
+      foldIntegers<kv::ContractOp>(op, operand,
+                                   tile(op, heads, kv::Terms::Columns), floats);
     else
       floats(op);
   }
