@@ -153,31 +153,52 @@ LogicalResult FoldOp::verify() {
 }
 
 /// Checks what kv.contract and kv.accumulate have in common.
-static LogicalResult verifyContraction(Operation *op, Value page,
-                                       std::optional<StringRef> scales,
-                                       Plane plane) {
-  auto layout = layoutOf(op, page);
+template <typename Op>
+static LogicalResult verifyContraction(Op op, Plane plane, int64_t rows) {
+  auto layout = layoutOf(op, op.getPage());
   if (failed(layout))
     return failure();
-  if (layout->stream.getPlane() != plane)
-    return op->emitOpError("takes a page of ")
+  StreamAttr stream = layout->stream;
+  if (stream.getPlane() != plane)
+    return op.emitOpError("takes a page of ")
            << (plane == Plane::Keys ? "keys" : "values");
-  if (scales && *scales != scalesOf(layout->stream))
-    return op->emitOpError("has scales in \"")
-           << *scales << "\", the stream's go into \""
-           << scalesOf(layout->stream) << "\"";
+  if (op.getScales() && *op.getScales() != scalesOf(stream))
+    return op.emitOpError("has scales in \"")
+           << *op.getScales() << "\", the stream's go into \""
+           << scalesOf(stream) << "\"";
+  if (op.getNextPage() && op.getNextPage().getType() != op.getPage().getType())
+    return op.emitOpError("is followed by a page of ")
+           << op.getNextPage().getType().getStream()
+           << ", which is of another stream";
+  TileType operand = op.getOperand().getType();
+  if (!operand.getElement())
+    return success();
+  if (failed(verifyIntegers(op, stream, operand)))
+    return failure();
+  // Keys' scales in the operand, and values' in the result, leave one term.
+  const bool byBlock =
+      (plane == Plane::Keys) != (scalesOf(stream) == "operand");
+  const int64_t terms =
+      (byBlock ? layout->channelBlocks() : 1) * Terms::Columns;
+  if (!op.getScales() || !op.getSums() || op.getCenters() ||
+      op.getSums().getType().getColumns() != terms ||
+      op.getSums().getType().getRows() != rows)
+    return op.emitOpError("takes whole numbers with ")
+           << rows << "x" << terms << " terms, no centers, and scales";
   return success();
 }
 
 LogicalResult ContractOp::verify() {
-  return verifyContraction(*this, getPage(), getScales(), Plane::Keys);
+  return verifyContraction(*this, Plane::Keys,
+                           getOperand().getType().getRows());
 }
 
 LogicalResult AccumulateOp::verify() {
   if (getNext().getType() != getState().getType())
     return emitOpError("gives ")
            << getNext().getType() << " of " << getState().getType();
-  return verifyContraction(*this, getPage(), getScales(), Plane::Values);
+  return verifyContraction(*this, Plane::Values,
+                           getState().getType().getRows());
 }
 
 /// A region that is given a token's number and yields `results` indices.
