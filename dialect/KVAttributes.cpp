@@ -66,11 +66,17 @@ LogicalResult PolicyAttr::verify(
                          << precision;
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"keys", keys},
-        {"values", values}})
+        {"values", values}}) {
     if (precision.keepsOriginals() != precision.getBlock(1).has_value())
       return emitError() << name
                          << " keeps originals just where it has scales, "
                          << "unlike " << precision;
+    if (precision.remakesCodes() && precision.getBlock(2)->channels != 1)
+      return emitError() << name << " has a scale for all tokens of "
+                         << precision.getBlock(2)->channels
+                         << " channels, where it is one a channel, in "
+                         << precision;
+  }
   for (auto precision : {keys, values, residual, keySinks, valueSinks})
     if (const unsigned bits = precision.getElementBits();
         bits < 1 || bits > 32 || !llvm::isPowerOf2_32(bits))
@@ -152,38 +158,36 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
   return success();
 }
 
-static LogicalResult verifyAhead(EmitError emitError, int64_t ahead) {
-  if (ahead < 0 || ahead > 65536)
-    return emitError() << "ahead is 0 to 65536, not " << ahead;
-  return success();
-}
-
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
-                                 int64_t registers, StringRef dot,
-                                 int64_t ahead) {
+                                 int64_t registers, StringRef lane,
+                                 StringRef dot) {
   if (lanes < 1 || lanes > 1024 || !llvm::isPowerOf2_64(lanes))
     return emitError() << "lanes is a power of two up to 1024, not " << lanes;
   if (registers < 8)
     return emitError() << "registers is at least 8, not " << registers;
-  if (failed(verifyAhead(emitError, ahead)))
-    return failure();
+  if (lane != "vector" && lane != "invocation")
+    return emitError() << "lane is vector or invocation, not " << lane;
   if (!dot.empty() && dot != "vpmadd" && dot != "sdot")
     return emitError() << R"(dot is "vpmadd", "sdot" or not there, not ")"
                        << dot << "\"";
   return success();
 }
 
+/// Runs that are worth asking for: lines that come too soon are gone again.
+static constexpr int64_t MostPrefetch = 64;
+
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
-                                   int64_t run, int64_t rows, Type arithmetic,
-                                   int64_t ahead) {
+                                   int64_t run, int64_t rows, int64_t prefetch,
+                                   Type arithmetic) {
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})
     if (value < 1 || value > INT32_MAX)
       return emitError() << name << " is 1 to " << INT32_MAX << ", not "
                          << value;
-  if (failed(verifyAhead(emitError, ahead)))
-    return failure();
+  if (prefetch < 0 || prefetch > MostPrefetch)
+    return emitError() << "prefetch is 0 to " << MostPrefetch << " runs, not "
+                       << prefetch;
   return verifyArithmetic(emitError, arithmetic);
 }
 

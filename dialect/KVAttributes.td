@@ -16,6 +16,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "dialect/precision/Float.td"
 include "dialect/precision/AffineChannel.td"
 include "dialect/precision/AffineToken.td"
+include "dialect/precision/AffineAll.td"
 include "dialect/time/All.td"
 include "dialect/time/Window.td"
 include "dialect/position/Scaling.td"
@@ -190,13 +191,19 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
     - "sdot" of Armv8.2: quads of bytes to i32;
     - "" for none: arithmetic that any target has.
 
-    `ahead` is how many words before they are read lines of memory are fetched,
-    where codes meet several query heads at a time; 0: not by the kernel.
+    `lane` says what a lane is: an element of a "vector" (where it is not
+    given), or an "invocation" of a subgroup. Lowerings read it.
+
+    Example: `#kv.target<name = "vulkan", lanes = 8, registers = 16, lane = "invocation">`
   }];
-  let parameters = (ins StringRefParameter<"as --target takes it">:$name,
+  let parameters = (ins StringRefParameter<"as --target or --gpu takes it">:$name,
                         "int64_t":$lanes, "int64_t":$registers,
-                        StringRefParameter<"vpmadd or sdot", "\"\"">:$dot,
-                        DefaultValuedParameter<"int64_t", "0">:$ahead);
+                        StringRefParameter<"vector or invocation", "\"vector\"">:$lane,
+                        StringRefParameter<"vpmadd or sdot", "\"\"">:$dot);
+  let extraClassDeclaration = [{
+    /// Whether lanes are the invocations of a subgroup.
+    bool lanesAreInvocations() const { return getLane() == "invocation"; }
+  }];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -205,15 +212,16 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel walks";
   let description = [{
     `heads` rows of queries are contracted in lockstep, `run` tokens at the most
-    are taken at a time. A prefill takes `rows` tokens that ask at a time. Codes
-    are multiplied in `arithmetic`, i16 or i8, if it is there, else in f32. A
-    decode step fetches pages `ahead` words before it reads them (0: it does not).
+    are taken at a time. A prefill takes `rows` tokens that ask at a time.
+    While a decode step reads a run, it asks for the lines of the run that comes
+    `prefetch` runs later; 0 leaves that to the processor. Codes are multiplied
+    in `arithmetic`, i16 or i8, if it is there, else in f32.
 
-    Example: `#kv.schedule<heads = 4, run = 64, rows = 16>`
+    Example: `#kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 1>`
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows,
-                        OptionalParameter<"::mlir::Type">:$arithmetic,
-                        DefaultValuedParameter<"int64_t", "0">:$ahead);
+                        DefaultValuedParameter<"int64_t", "0">:$prefetch,
+                        OptionalParameter<"::mlir::Type">:$arithmetic);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -37,15 +37,26 @@ float largestFinite(Type type) {
 // Definition
 //===----------------------------------------------------------------------===//
 
-uint32_t narrow(float value, Type type, int64_t &saturated) {
+static uint32_t narrow(float value, Type type, llvm::RoundingMode mode,
+                       int64_t &saturated) {
   if (const float largest = largestFinite(type); std::fabs(value) > largest) {
     ++saturated;
     value = std::copysign(largest, value);
   }
   APFloat number(value);
   bool loses;
-  number.convert(semanticsOf(type), APFloat::rmNearestTiesToEven, &loses);
+  number.convert(semanticsOf(type), mode, &loses);
   return static_cast<uint32_t>(number.bitcastToAPInt().getZExtValue());
+}
+
+uint32_t narrow(float value, Type type, int64_t &saturated) {
+  return narrow(value, type, APFloat::rmNearestTiesToEven, saturated);
+}
+
+uint32_t narrowDirected(float value, Type type, bool up, int64_t &saturated) {
+  return narrow(value, type,
+                up ? APFloat::rmTowardPositive : APFloat::rmTowardNegative,
+                saturated);
 }
 
 float widen(uint32_t bits, Type type) {
@@ -101,6 +112,20 @@ static Value narrowToBF16(Shaped &at, Value value) {
   return at.bitcast(upper, at.of(b.getBF16Type()));
 }
 
+/// Brings `value` into the finite range of `type`. `saturated`, where it is not
+/// null, is set to an i32 of 0 or 1.
+static Value saturate(Shaped &at, Value value, Type type, Value *saturated) {
+  Value high = at.number(largestFinite(type)),
+        low = at.number(-largestFinite(type));
+  Value above = at.compare(arith::CmpFPredicate::OGT, value, high);
+  Value below = at.compare(arith::CmpFPredicate::OLT, value, low);
+  if (saturated)
+    *saturated = arith::ExtUIOp::create(
+        at.builder, at.loc, at.i32(),
+        arith::OrIOp::create(at.builder, at.loc, above, below));
+  return at.select(below, low, at.select(above, high, value));
+}
+
 Value buildNarrow(OpBuilder &builder, Location loc, Value value, Type type,
                   Value *saturated) {
   if (saturated)
@@ -108,18 +133,58 @@ Value buildNarrow(OpBuilder &builder, Location loc, Value value, Type type,
   if (type.isF32())
     return value;
   Shaped at{builder, loc, value.getType()};
-  Value high = at.number(largestFinite(type)),
-        low = at.number(-largestFinite(type));
-  Value above = at.compare(arith::CmpFPredicate::OGT, value, high);
-  Value below = at.compare(arith::CmpFPredicate::OLT, value, low);
-  if (saturated)
-    *saturated = arith::ExtUIOp::create(
-        builder, loc, at.i32(),
-        arith::OrIOp::create(builder, loc, above, below));
-  value = at.select(below, low, at.select(above, high, value));
+  value = saturate(at, value, type, saturated);
   if (type.isBF16())
     return narrowToBF16(at, value);
   return arith::TruncFOp::create(builder, loc, at.of(type), value);
+}
+
+/// The upper half of the f32's bits is `value` rounded towards zero; magnitudes
+/// count like integers, so that + 1 is the next one away from it.
+static Value directedBF16(Shaped &at, Value value, bool up) {
+  OpBuilder &b = at.builder;
+  Value bits = at.bitcast(value, at.i32());
+  Value lost = arith::AndIOp::create(b, at.loc, bits, at.integer(0xffff));
+  Value inexact = arith::CmpIOp::create(b, at.loc, arith::CmpIPredicate::ne,
+                                        lost, at.integer(0));
+  Value outwards = arith::CmpIOp::create(
+      b, at.loc, up ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt,
+      bits, at.integer(0));
+  Value upper = arith::ShRUIOp::create(b, at.loc, bits, at.integer(16));
+  upper = arith::TruncIOp::create(b, at.loc, at.i16(), upper);
+  Value one = arith::ExtUIOp::create(
+      b, at.loc, at.i16(), arith::AndIOp::create(b, at.loc, inexact, outwards));
+  return arith::AddIOp::create(b, at.loc, upper, one);
+}
+
+/// The nearest f16, or its neighbour where that is on the wrong side.
+static Value directedF16(Shaped &at, Value value, bool up) {
+  OpBuilder &b = at.builder;
+  Value nearest =
+      arith::TruncFOp::create(b, at.loc, at.of(b.getF16Type()), value);
+  Value back = arith::ExtFOp::create(b, at.loc, at.f32(), nearest);
+  Value wrong = at.compare(
+      up ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT, back, value);
+  Value bits = at.bitcast(nearest, at.i16());
+  // Magnitudes count like integers: outwards is + 1, inwards - 1.
+  Value zero = splatInt(b, at.loc, 0, at.i16());
+  Value negative =
+      arith::CmpIOp::create(b, at.loc, arith::CmpIPredicate::slt, bits, zero);
+  Value one = splatInt(b, at.loc, 1, at.i16()),
+        minus = splatInt(b, at.loc, -1, at.i16());
+  Value move =
+      up ? at.select(negative, minus, one) : at.select(negative, one, minus);
+  return at.select(wrong, arith::AddIOp::create(b, at.loc, bits, move), bits);
+}
+
+Value buildNarrowDirected(OpBuilder &builder, Location loc, Value value,
+                          Type type, bool up, Value &saturated) {
+  Shaped at{builder, loc, value.getType()};
+  value = saturate(at, value, type, &saturated);
+  if (type.isF32())
+    return at.bitcast(value, at.i32());
+  return type.isBF16() ? directedBF16(at, value, up)
+                       : directedF16(at, value, up);
 }
 
 Value buildWiden(OpBuilder &builder, Location loc, Value value) {

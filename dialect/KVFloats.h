@@ -32,6 +32,10 @@ float largestFinite(mlir::Type type);
 /// finite range. `saturated` goes up where the value, not yet rounded, lies
 /// beyond it. Subnormal numbers and the sign of zero stay.
 uint32_t narrow(float value, mlir::Type type, int64_t &saturated);
+/// The same, rounded down or `up`: to the next value of `type` that is not
+/// above, or not below.
+uint32_t narrowDirected(float value, mlir::Type type, bool up,
+                        int64_t &saturated);
 /// What bits of `type` stand for, exactly.
 float widen(uint32_t bits, mlir::Type type);
 
@@ -40,6 +44,11 @@ float widen(uint32_t bits, mlir::Type type);
 mlir::Value buildNarrow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value value, mlir::Type type,
                         mlir::Value *saturated = nullptr);
+/// Builds `narrowDirected` likewise, as the bits: an i16 or i32. `saturated`
+/// is always set: an infinite value lies beyond f32 too.
+mlir::Value buildNarrowDirected(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Value value, mlir::Type type, bool up,
+                                mlir::Value &saturated);
 /// Builds the f32 value of a value of one of the types.
 mlir::Value buildWiden(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value value);

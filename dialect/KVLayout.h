@@ -12,9 +12,6 @@
 
 namespace kvc::kv {
 
-/// Words of a line of memory.
-inline constexpr int64_t LineWords = 16;
-
 /// Streams of a step at most: page tables of a view.
 inline constexpr int64_t maxStreams = 8;
 
@@ -31,7 +28,9 @@ struct PageLayout {
 
   StreamAttr stream;
   LayoutAttr layout;
-  std::optional<ScaleBlock> block; ///< of scales
+  /// Of scales. Where one has all tokens, each page has pairs of its own, all
+  /// alike.
+  std::optional<ScaleBlock> block;
   int64_t codesPerWord;
 
   /// Channels in storage order, padding included: columns of an operand that

@@ -166,10 +166,12 @@ static LogicalResult verifyContraction(Op op, Plane plane, int64_t rows) {
     return op.emitOpError("has scales in \"")
            << *op.getScales() << "\", the stream's go into \""
            << scalesOf(stream) << "\"";
-  if (op.getNextPage() && op.getNextPage().getType() != op.getPage().getType())
-    return op.emitOpError("is followed by a page of ")
-           << op.getNextPage().getType().getStream()
-           << ", which is of another stream";
+  if (bool(op.getAhead()) != bool(op.getAheadToken()))
+    return op->emitOpError("has a page ahead just where it has a token ahead");
+  if (op.getAhead() && op.getAhead().getType() != op.getPage().getType())
+    return op->emitOpError("asks ahead for ")
+           << op.getAhead().getType() << " and reads "
+           << op.getPage().getType();
   TileType operand = op.getOperand().getType();
   if (!operand.getElement())
     return success();
@@ -279,6 +281,39 @@ LogicalResult EncodeOp::verify() {
   return success();
 }
 
+/// Row 0 is the least, row 1 the greatest.
+static LogicalResult verifyExtremes(Operation *op, TileType tile) {
+  if (tile.getRows() != 2)
+    return op->emitOpError("has 2 rows of extremes, not ") << tile.getRows();
+  return success();
+}
+
+/// Extremes of the channels of a page.
+static LogicalResult verifyExtremes(Operation *op, TileType tile,
+                                    const PageLayout &layout) {
+  if (failed(verifyExtremes(op, tile)))
+    return failure();
+  if (tile.getColumns() != layout.layout.getChannels())
+    return op->emitOpError("has extremes of ")
+           << tile.getColumns() << " channels, not "
+           << layout.layout.getChannels();
+  return success();
+}
+
+LogicalResult InitExtremesOp::verify() {
+  return verifyExtremes(*this, getExtremes().getType());
+}
+
+LogicalResult ExtremesOp::verify() {
+  auto layout = layoutOf(*this, getPage());
+  if (failed(layout))
+    return failure();
+  if (layout->block)
+    return emitOpError("looks at originals, which have no scales, not ")
+           << layout->stream.getEncoding();
+  return verifyExtremes(*this, getExtremes().getType(), *layout);
+}
+
 LogicalResult QuantizeOp::verify() {
   auto from = layoutOf(*this, getOriginals());
   auto to = layoutOf(*this, getCodes());
@@ -293,7 +328,14 @@ LogicalResult QuantizeOp::verify() {
       a.getLanes() != b.getLanes() || a.getHeads() != b.getHeads())
     return emitOpError("needs originals and codes of the same tokens, channels "
                        "and lanes a page");
-  return success();
+  const bool remakes = to->stream.getEncoding().remakesCodes();
+  if (remakes != bool(getExtremes()))
+    return emitOpError(remakes ? "needs the extremes of all tokens, which are "
+                                 "one block of scales"
+                               : "makes scales of its own tokens, without "
+                                 "extremes of others");
+  return remakes ? verifyExtremes(*this, getExtremes().getType(), *to)
+                 : success();
 }
 
 LogicalResult DecodeOp::verify() { return layoutOf(*this, getPage()); }

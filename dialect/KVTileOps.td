@@ -185,9 +185,7 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
   let description = [{
     One row a head, one column a token of the run. Without `scales` the
     operand is the query as it is; `kv-fold-scales` makes it ready. An operand of
-    whole numbers meets codes as integers, and `zeros` are its terms. `next` is
-    the page that is read behind this one, and fetched `ahead` of it by the
-    schedule's.
+    whole numbers meets codes as integers, and `zeros` are its terms.
 
     ```mlir
     %s = kv.contract %o zeros %z centers %c with %page head %h run %t, %lead, %n
@@ -195,18 +193,22 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
       : !kv.tile<3x64>, !kv.page<#stream1> zeros !kv.tile<3x1> centers !kv.tile<1x64>
       -> !kv.tile<3x64>
     ```
+
+    `ahead %next at %u` names the page and the first token of a run that comes
+    later: its lines are asked for as this run's are read.
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
-                       Index:$lead, Index:$count, OptionalAttr<KV_Scales>:$scales,
-                       OptionalAttr<KV_ScheduleAttr>:$schedule,
-                       Optional<KV_PageType>:$next_page);
+                       Index:$lead, Index:$count, Optional<KV_PageType>:$ahead,
+                       Optional<Index>:$ahead_token, OptionalAttr<KV_Scales>:$scales,
+                       OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? (`next` $next_page^)? attr-dict
-    `:` type($operand) `,` type($page) (`zeros` type($sums)^)?
-    (`centers` type($centers)^)? (`next` type($next_page)^)? `->` type($result)
+    `run` $token `,` $lead `,` $count (`ahead` $ahead^ `at` $ahead_token)?
+    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`ahead` type($ahead)^)? (`zeros` type($sums)^)?
+    (`centers` type($centers)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -216,7 +218,7 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   let description = [{
     acc = acc * rescale + sum over the run of weight times value. Without
     `scales` the operand is the weights as they are. An operand of whole numbers
-    is what it is for `kv.contract`.
+    is what it is for `kv.contract`, and `ahead` too.
 
     ```mlir
     %2 = kv.accumulate %o zeros %z centers %c with %page head %h run %t, %lead, %n
@@ -225,19 +227,18 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
-                       Index:$lead, Index:$count, KV_StateType:$state,
+                       Index:$lead, Index:$count, Optional<KV_PageType>:$ahead,
+                       Optional<Index>:$ahead_token, KV_StateType:$state,
                        Optional<KV_TileType>:$rescale,
                        OptionalAttr<KV_Scales>:$scales,
-                       OptionalAttr<KV_ScheduleAttr>:$schedule,
-                       Optional<KV_PageType>:$next_page);
+                       OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_StateType:$next);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
-    (`scales` $scales^)? (`schedule` $schedule^)? (`next` $next_page^)? attr-dict
-    `:` type($operand) `,` type($page) `,` type($state)
-    (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)?
-    (`next` type($next_page)^)? `->` type($next)
+    `run` $token `,` $lead `,` $count (`ahead` $ahead^ `at` $ahead_token)?
+    `into` $state (`rescale` $rescale^)? (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`ahead` type($ahead)^)? `,` type($state)
+    (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)? `->` type($next)
   }];
   let hasVerifier = 1;
 }
@@ -404,19 +405,52 @@ def KV_EncodeOp : KV_TileOp<"encode"> {
   let hasVerifier = 1;
 }
 
+def KV_InitExtremesOp : KV_TileOp<"init_extremes"> {
+  let summary = "least and greatest of no tokens: infinity, minus infinity";
+  let description = [{
+    Row 0 is the least, row 1 the greatest, a column a channel.
+    `%e = kv.init_extremes : !kv.tile<2x64>`
+  }];
+  let results = (outs KV_TileType:$extremes);
+  let assemblyFormat = "attr-dict `:` type($extremes)";
+  let hasVerifier = 1;
+}
+
+def KV_ExtremesOp : KV_TileOp<"extremes", [AllTypesMatch<["extremes", "result"]>]> {
+  let summary = "each channel's least and greatest, over more tokens of one head";
+  let description = [{
+    Of the tokens `from` to `to` - 1, which lie in one page, and of those that
+    `extremes` is of already.
+    `%f = kv.extremes %e with %page head %h tokens %from, %to : !kv.tile<2x64>, !kv.page<#s1>`
+  }];
+  let arguments = (ins KV_TileType:$extremes, KV_PageType:$page, Index:$head,
+                       Index:$from, Index:$to);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = [{
+    $extremes `with` $page `head` $head `tokens` $from `,` $to attr-dict
+    `:` type($extremes) `,` type($page)
+  }];
+  let hasVerifier = 1;
+}
+
 def KV_QuantizeOp : KV_TileOp<"quantize"> {
   let summary = "code tokens of one head from a page of originals";
   let description = [{
     Tokens `from` to `to` - 1 lie in one page and in one block of scales. The
     scales cover just those. Gives how many scales and zeros saturated.
     `%n = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#s1>, !kv.page<#s2>`
+
+    Where a block of scales has all tokens, it is of many pages: `extremes` are
+    those of all of them, and each page is given the pairs that follow.
+    `%n = kv.quantize %o to %c head %h tokens %from, %to by %e : !kv.page<#s1>, !kv.page<#s2> by !kv.tile<2x64>`
   }];
   let arguments = (ins KV_PageType:$originals, KV_PageType:$codes, Index:$head,
-                       Index:$from, Index:$to);
+                       Index:$from, Index:$to, Optional<KV_TileType>:$extremes);
   let results = (outs Index:$saturated);
   let assemblyFormat = [{
-    $originals `to` $codes `head` $head `tokens` $from `,` $to attr-dict
-    `:` type($originals) `,` type($codes)
+    $originals `to` $codes `head` $head `tokens` $from `,` $to
+    (`by` $extremes^)? attr-dict
+    `:` type($originals) `,` type($codes) (`by` type($extremes)^)?
   }];
   let hasVerifier = 1;
 }

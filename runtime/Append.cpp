@@ -23,8 +23,6 @@ int64_t longest(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /// A range of tokens for each stream.
 struct Ranges {
-  Ranges() : streams{} {}
-
   static Ranges live(const kvc_gen_kernel &kernel, int64_t seen) {
     Ranges ranges;
     kernel.ranges(seen, &ranges.streams[0].begin);
@@ -41,7 +39,7 @@ struct Ranges {
       streams[i] = join(streams[i], other.streams[i]);
   }
 
-  TokenRange streams[KVC_MAX_STREAMS];
+  TokenRange streams[KVC_MAX_STREAMS] = {};
 };
 static_assert(sizeof(Ranges) == 2 * KVC_MAX_STREAMS * sizeof(int64_t));
 
@@ -133,6 +131,18 @@ void appendPiece(const Request &request, int64_t count) {
     store.seen = token + 1;
   }
   store.reached = longest(store.reached, store.seen);
+  store.codedAt = 0;
+}
+
+void recode(kvc_cache &cache, int64_t layer, int64_t seen) {
+  int64_t owner = kvc_generated.layer[layer].owner;
+  // A reader's own kernel stores nothing.
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[owner].kernel;
+  LayerCache &store = cache.layers[owner];
+  if (!kernel.recode || store.codedAt == seen)
+    return;
+  store.codesSaturated = kernel.recode(&store.view, seen);
+  store.codedAt = seen;
 }
 
 void trimPages(const Request &request) {

@@ -9,6 +9,7 @@
 
 #include "compiler/harness/Files.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -89,6 +90,26 @@ Expected<int64_t> Arguments::getInteger(StringRef flag, int64_t otherwise,
   return value;
 }
 
+Expected<std::vector<int64_t>>
+Arguments::getIntegers(StringRef flag, std::vector<int64_t> otherwise,
+                       int64_t least, int64_t most) const {
+  auto found = values.find(flag);
+  if (found == values.end())
+    return otherwise;
+  std::vector<int64_t> numbers;
+  for (StringRef word : split(found->second, ',')) {
+    int64_t value = 0;
+    if (word.getAsInteger(10, value) || value < least || value > most)
+      return userError("'" + flag + "' is numbers from " + Twine(least) +
+                       " to " + Twine(most) + ", as 256,2048, not '" +
+                       found->second + "'");
+    numbers.push_back(value);
+  }
+  sort(numbers);
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
 Expected<std::string> Arguments::only() const {
   if (rest.size() == 1)
     return rest.front();
@@ -97,10 +118,13 @@ Expected<std::string> Arguments::only() const {
 }
 
 void printError(Error error) {
-  const std::string text = toString(std::move(error));
-  // What points into a file says itself that it is an error.
-  errs() << (StringRef(text).contains("error: ") ? "" : "kvc: error: ") << text
-         << "\n";
+  // There may be several, joined.
+  handleAllErrors(std::move(error), [](const ErrorInfoBase &one) {
+    const std::string text = one.message();
+    // What points into a file says itself that it is an error.
+    errs() << (StringRef(text).contains("error: ") ? "" : "kvc: error: ")
+           << text << "\n";
+  });
 }
 
 ExitCode fail(Error error, ExitCode code) {

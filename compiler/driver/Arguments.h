@@ -59,6 +59,10 @@ public:
   std::string get(llvm::StringRef flag, llvm::StringRef otherwise = "") const;
   llvm::Expected<int64_t> getInteger(llvm::StringRef flag, int64_t otherwise,
                                      int64_t least, int64_t most) const;
+  /// Numbers parted by commas, each once, ascending.
+  llvm::Expected<std::vector<int64_t>>
+  getIntegers(llvm::StringRef flag, std::vector<int64_t> otherwise,
+              int64_t least, int64_t most) const;
   /// The one operand; an error that names the command where there is another
   /// number of them.
   llvm::Expected<std::string> only() const;

@@ -14,9 +14,12 @@ namespace kvc::driver {
 
 extern const Command compileCommand;
 extern const Command checkCommand;
+extern const Command reportCommand;
 extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
+extern const Command evalCommand;
+extern const Command benchCommand;
 extern const Command schemaCommand;
 extern const Command completionsCommand;
 

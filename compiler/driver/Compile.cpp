@@ -8,7 +8,9 @@
 #include "compiler/driver/Commands.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Model.h"
+#include "compiler/target/GpuTarget.h"
 #include "compiler/target/Target.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -22,7 +24,7 @@ namespace kvc::driver {
 /// Whether the stage's output is text that can go to a terminal.
 static bool isText(Stage stage) {
   return stage != Stage::Object && stage != Stage::Archive &&
-         stage != Stage::Library;
+         stage != Stage::Library && stage != Stage::Kernels;
 }
 
 /// The suffix that files of a stage have.
@@ -40,6 +42,8 @@ static StringRef suffixOf(Stage stage) {
     return ".so";
   case Stage::Header:
     return ".h";
+  case Stage::Kernels:
+    return ".spv";
   default:
     return ".mlir";
   }
@@ -48,8 +52,8 @@ static StringRef suffixOf(Stage stage) {
 /// What the suffix of the output asks for.
 static Expected<Stage> stageOfSuffix(StringRef output) {
   StringRef suffix = sys::path::extension(output);
-  StringRef works = "; generated now: .so, .a, .o, .h, .s, .ll, .mlir";
-  if (suffix == ".dylib" || suffix == ".spv" || suffix == ".metal")
+  StringRef works = "; generated now: .so, .a, .o, .h, .s, .ll, .spv, .mlir";
+  if (suffix == ".dylib" || suffix == ".metal")
     return userError("'" + suffix + "' is not generated yet" + works);
   auto stage = StringSwitch<std::optional<Stage>>(suffix)
                    .Case(".so", Stage::Library)
@@ -58,6 +62,7 @@ static Expected<Stage> stageOfSuffix(StringRef output) {
                    .Case(".h", Stage::Header)
                    .Case(".s", Stage::Asm)
                    .Case(".ll", Stage::IR)
+                   .Case(".spv", Stage::Kernels)
                    .Case(".mlir", Stage::Tiles)
                    .Default(std::nullopt);
   if (stage)
@@ -70,7 +75,7 @@ static Expected<Stage> stageOfSuffix(StringRef output) {
 
 static std::vector<std::string> stageNames() {
   std::vector<std::string> names;
-  for (int i = 0; i <= static_cast<int>(Stage::Header); ++i)
+  for (int i = 0; i <= static_cast<int>(Stage::Kernels); ++i)
     names.push_back(stageName(static_cast<Stage>(i)).str());
   return names;
 }
@@ -117,17 +122,55 @@ static Error checkWritable(StringRef output) {
   return Error::success();
 }
 
+static std::vector<std::string> gpuNames() {
+  std::vector<std::string> names = GpuTarget::names();
+  names.insert(names.begin(), "none");
+  return names;
+}
+
+/// The widths of subgroups that there are kernels for.
+static std::vector<std::string> subgroupNames() {
+  std::vector<std::string> names;
+  for (int64_t lanes = GpuTarget::LeastLanes; lanes <= GpuTarget::MostLanes;
+       lanes *= 2)
+    names.push_back(std::to_string(lanes));
+  return names;
+}
+
+static Error chooseGpu(const Arguments &arguments, CompileOptions &options) {
+  const std::string gpu = arguments.get("--gpu", "none");
+  if (!is_contained(gpuNames(), gpu))
+    return userError(
+        "'--gpu " + gpu +
+        "' is not generated yet; generated now: " + join(gpuNames(), ", "));
+  if (gpu != "none") {
+    options.gpu = gpu;
+    if (arguments.has("--target"))
+      return userError("'--target' with '--gpu " + gpu +
+                       "' is not generated "
+                       "yet: kernels come without a library");
+  }
+  if (!arguments.has("--subgroup"))
+    return Error::success();
+  const std::string width = arguments.get("--subgroup");
+  if (gpu == "none")
+    return userError("'--subgroup' is of a GPU; say which with --gpu");
+  if (!is_contained(subgroupNames(), width))
+    return userError("'--subgroup' is one of " + join(subgroupNames(), ", ") +
+                     ", not '" + width + "'");
+  options.subgroup = std::stol(width);
+  return Error::success();
+}
+
 static ExitCode runCompile(const Arguments &arguments) {
   auto input = arguments.only();
   if (!input)
     return fail(input.takeError());
-  const std::string gpu = arguments.get("--gpu", "none");
-  if (gpu != "none")
-    return fail(userError("'--gpu " + gpu +
-                          "' is not generated yet; generated now: none"));
   const std::string output = arguments.get("-o", "-");
   CompileOptions options;
   options.target = arguments.get("--target");
+  if (Error error = chooseGpu(arguments, options))
+    return fail(std::move(error));
   auto stage = chooseStage(arguments, output);
   if (!stage)
     return fail(stage.takeError());
@@ -166,19 +209,24 @@ static ExitCode runCheck(const Arguments &arguments) {
 
 static const Flag compileFlags[] = {
     {"-o", "FILE",
-     "where to; its suffix says what: .so .a .o .h .s .ll .mlir; - is\n"
+     "where to; its suffix says what: .so .a .o .h .s .ll .spv .mlir; - is\n"
      "standard output, for text. With a library (.so, .a) goes its header",
      "-"},
     {"--emit", "STAGE",
      "stop at kv, steps, tiles, loops, llvm, ir, asm, object, archive,\n"
-     "library or header",
+     "library or header; with --gpu at kv, steps, tiles, loops, spirv or spv",
      "what the suffix of FILE says; .mlir: tiles", stageNames},
     {"--target", "NAME",
      "what it is to run on; host: the one of them that makes most of this\n"
      "machine",
      "x86-64-v3", targetNames},
-    {"--gpu", "NAME", "only none; others are not generated yet", "none",
-     [] { return std::vector<std::string>{"none"}; }},
+    {"--gpu", "NAME",
+     "none or vulkan. With one comes the kernel of a decode step's attention,\n"
+     "as SPIR-V, and no library yet",
+     "none", gpuNames},
+    {"--subgroup", "N",
+     "invocations of the GPU's subgroup: a power of two from 4 to 64", "32",
+     subgroupNames},
 };
 
 const Command compileCommand = {

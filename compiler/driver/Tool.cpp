@@ -17,14 +17,15 @@ namespace kvc::driver {
 
 ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
-      &compileCommand, &checkCommand,  &runCommand,        &verifyCommand,
-      &fuzzCommand,    &schemaCommand, &completionsCommand};
+      &compileCommand, &checkCommand, &reportCommand, &runCommand,
+      &verifyCommand,  &fuzzCommand,  &evalCommand,   &benchCommand,
+      &schemaCommand,  &completionsCommand};
   return commands;
 }
 
 /// Named in the tool's description and not there yet.
 static bool comesLater(StringRef name) {
-  static const StringRef later[] = {"report", "eval", "bench", "import"};
+  static const StringRef later[] = {"import"};
   return is_contained(later, name);
 }
 

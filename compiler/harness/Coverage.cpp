@@ -16,8 +16,12 @@ using namespace llvm;
 
 namespace kvc::harness {
 
+/// Kinds of precision.
+static constexpr int Kinds = 4;
+
 ArrayRef<StringRef> precisionKinds() {
-  static const StringRef names[] = {"float", "per channel", "per token"};
+  static const StringRef names[Kinds] = {"float", "per channel", "per token",
+                                         "all tokens"};
   return names;
 }
 ArrayRef<StringRef> timeKinds() {
@@ -38,8 +42,8 @@ ArrayRef<StringRef> floatTypes() {
   return names;
 }
 ArrayRef<StringRef> typedParts() {
-  static const StringRef names[] = {"io", "keys", "values", "originals",
-                                    "sinks"};
+  static const StringRef names[] = {"io",        "keys",  "values",
+                                    "originals", "sinks", "scales"};
   return names;
 }
 
@@ -48,7 +52,10 @@ static int numberOf(ArrayRef<StringRef> names, StringRef name) {
 }
 
 static int kindOf(const spec::Precision &plane) {
-  return plane.coded ? numberOf(precisionKinds(), "per " + plane.per) : 0;
+  if (!plane.coded)
+    return 0;
+  return numberOf(precisionKinds(),
+                  plane.groupAll ? "all tokens" : "per " + plane.per);
 }
 
 /// Positions in the cache are felt with sinks and a window alone.
@@ -61,8 +68,8 @@ const std::vector<Cell> &allCells() {
   static const std::vector<Cell> cells = [] {
     std::vector<Cell> list;
     Cell cell;
-    for (cell.keys = 0; cell.keys < 3; ++cell.keys)
-      for (cell.values = 0; cell.values < 3; ++cell.values)
+    for (cell.keys = 0; cell.keys < Kinds; ++cell.keys)
+      for (cell.values = 0; cell.values < Kinds; ++cell.values)
         for (cell.depth = 0; cell.depth < 2; ++cell.depth)
           for (cell.time = 0; cell.time < 4; ++cell.time)
             for (cell.position = 0; cell.position < 3; ++cell.position)
@@ -89,15 +96,17 @@ Cell cellOf(const spec::Layer &layer) {
 }
 
 static size_t indexOf(const Cell &cell) {
-  return ((((cell.keys * 3 + cell.values) * 2 + cell.depth) * 4) + cell.time) *
+  return ((((cell.keys * Kinds + cell.values) * 2 + cell.depth) * 4) +
+          cell.time) *
              3 +
          cell.position;
 }
 
 ArrayRef<StringRef> featureNames() {
   static const StringRef names[] = {
-      "half",    "interleaved", "linear",  "ntk",   "llama3", "yarn",
-      "partial", "scale",       "softcap", "alibi", "slopes", "learned sinks"};
+      "half",   "interleaved",   "linear", "ntk",     "llama3",
+      "yarn",   "partial",       "scale",  "softcap", "alibi",
+      "slopes", "learned sinks", "8 bits", "4 bits",  "2 bits"};
   return names;
 }
 
@@ -116,11 +125,14 @@ static SmallVector<bool> featuresOf(const spec::Layer &layer) {
   has.push_back(layer.alibi && !own);
   has.push_back(layer.alibi && own);
   has.push_back(layer.learnedSinks);
+  for (int64_t bits : {8, 4, 2})
+    has.push_back((layer.keys.coded && layer.keys.bits == bits) ||
+                  (layer.values.coded && layer.values.bits == bits));
   return has;
 }
 
 Coverage::Coverage()
-    : counts(3 * 3 * 2 * 4 * 3), features(featureNames().size()) {}
+    : counts(Kinds * Kinds * 2 * 4 * 3), features(featureNames().size()) {}
 
 void Coverage::count(const spec::Spec &spec) {
   for (const spec::Layer &layer : spec.layers) {
@@ -140,6 +152,9 @@ void Coverage::countTypes(const spec::Layer &layer, spec::FloatType io) {
     count("keys", layer.keys.type);
   if (!layer.values.coded)
     count("values", layer.values.type);
+  for (const spec::Precision &plane : {layer.keys, layer.values})
+    if (plane.coded)
+      count("scales", plane.scales);
   if (layer.keys.coded || layer.values.coded)
     count("originals", layer.residualType);
   if (layer.sink == 0)
@@ -188,8 +203,8 @@ void Coverage::print(raw_ostream &os) const {
   for (auto [time, position] : columns)
     os << formatv("{0,12}", positionKinds()[position]);
   os << "\n";
-  for (int keys = 0; keys < 3; ++keys)
-    for (int values = 0; values < 3; ++values)
+  for (int keys = 0; keys < Kinds; ++keys)
+    for (int values = 0; values < Kinds; ++values)
       for (int depth = 0; depth < 2; ++depth) {
         os << formatv("{0,-13}{1,-13}{2,-6}", precisionKinds()[keys],
                       precisionKinds()[values], depthKinds()[depth]);
@@ -200,7 +215,7 @@ void Coverage::print(raw_ostream &os) const {
         }
         os << "\n";
       }
-  os << "rotations and logits:";
+  os << "rotations, logits and codes:";
   for (auto [name, count] : zip(featureNames(), features))
     os << formatv(" {0} {1}{2}", name, count ? std::to_string(count) : "EMPTY",
                   name == featureNames().back() ? "\n" : ",");

@@ -31,7 +31,7 @@ llvm::ArrayRef<llvm::StringRef> depthKinds();     ///< own, read
 
 llvm::ArrayRef<llvm::StringRef> floatTypes(); ///< f32, f16, bf16
 /// What is kept or handed over in a float type: io, keys, values, originals of
-/// codes, sinks.
+/// codes, sinks, scales of codes.
 llvm::ArrayRef<llvm::StringRef> typedParts();
 
 /// All combinations that a spec may say.
@@ -56,8 +56,8 @@ private:
   void printTypes(llvm::raw_ostream &os) const;
 
   std::vector<int64_t> counts;   ///< by indexOf
-  std::vector<int64_t> features; ///< by what rotates, and happens to logits
-  std::array<std::array<int64_t, 3>, 5> types = {}; ///< by part and type
+  std::vector<int64_t> features; ///< in the order of their names
+  std::array<std::array<int64_t, 3>, 6> types = {}; ///< by part and type
 };
 
 } // namespace kvc::harness

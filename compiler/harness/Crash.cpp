@@ -56,7 +56,8 @@ void put(std::string_view before, int64_t number) {
   if (number < 0)
     return;
   char digits[24];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  const char *const end =
+      std::to_chars(digits, digits + sizeof digits, number).ptr;
   put(before);
   put({digits, static_cast<size_t>(end - digits)});
 }

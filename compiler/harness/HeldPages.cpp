@@ -42,7 +42,8 @@ HeldPages::Tokens HeldPages::holds(kv::StreamAttr stream,
     return {0, std::min(length, sinks)};
   const int64_t first = time.firstLive(length);
   auto precision = policy.getPlane(stream.getPlane());
-  if (!precision.keepsOriginals())
+  if (!precision.keepsOriginals() ||
+      (precision.remakesCodes() && stream.getKind() == "original"))
     return {first, length};
   const int64_t coded =
       sinks + precision.codedTokens(std::max<int64_t>(0, length - sinks));
@@ -61,19 +62,28 @@ HeldPages::Tokens HeldPages::keeps(kv::StreamAttr stream,
   return now;
 }
 
-/// The tokens whose pages `stream` needs at once while the next `count` are
-/// appended: nothing is freed before all of them have attended.
-HeldPages::Tokens HeldPages::needs(kv::StreamAttr stream, int64_t count) const {
-  Tokens all = join(keeps(stream, seen), keeps(stream, seen + count));
-  for (int64_t length = seen + 1; length <= seen + count; ++length)
+/// The tokens whose pages `stream` needs at once while a sequence of length
+/// `from` grows to `to`: nothing is freed before all of them have attended.
+HeldPages::Tokens HeldPages::needs(kv::StreamAttr stream, int64_t from,
+                                   int64_t to) const {
+  Tokens all = join(keeps(stream, from), keeps(stream, to));
+  for (int64_t length = from + 1; length <= to; ++length)
     all = join(all, holds(stream, length));
   // A token comes as an original, also where it is coded in its own step.
   if (stream.getKind() == "original")
-    all = join(all, {std::max(seen, stream.getOrigin()), seen + count});
+    all = join(all, {std::max(from, stream.getOrigin()), to});
   // Queries loop from where the first one's tokens begin.
   if (all.begin < all.end)
-    all.begin = std::min(all.begin, holds(stream, seen + 1).begin);
+    all.begin = std::min(all.begin, holds(stream, from + 1).begin);
   return all;
+}
+
+int64_t HeldPages::pagesOf(const Stream &stream, Tokens tokens) {
+  if (tokens.begin >= tokens.end)
+    return 0;
+  const int64_t origin = stream.attr.getOrigin();
+  const int64_t page = stream.layout.layout.getTokens();
+  return (tokens.end - 1 - origin) / page - (tokens.begin - origin) / page + 1;
 }
 
 void HeldPages::append(int64_t count) {
@@ -82,17 +92,38 @@ void HeldPages::append(int64_t count) {
 }
 
 void HeldPages::appendPiece(int64_t count) {
-  for (Stream &stream : streams) {
-    const Tokens tokens = needs(stream.attr, count);
-    if (tokens.begin >= tokens.end)
-      continue;
-    const int64_t origin = stream.attr.getOrigin();
-    const int64_t page = stream.layout.layout.getTokens();
-    stream.pages =
-        std::max(stream.pages, (tokens.end - 1 - origin) / page -
-                                   (tokens.begin - origin) / page + 1);
-  }
+  for (Stream &stream : streams)
+    stream.pages = std::max(
+        stream.pages, pagesOf(stream, needs(stream.attr, seen, seen + count)));
   seen += count;
+}
+
+void HeldPages::appendEach(int64_t count) {
+  if (count <= 0)
+    return;
+  for (Stream &stream : streams)
+    raise(stream, seen, seen + count);
+  seen += count;
+}
+
+/// Raises the mark to what the steps from length `from` to `to` need.
+void HeldPages::raise(Stream &stream, int64_t from, int64_t to) {
+  if (to - from == 1) {
+    stream.pages =
+        std::max(stream.pages, pagesOf(stream, needs(stream.attr, from, to)));
+    return;
+  }
+  // Neither end of what a stream holds ever falls, so that no step needs a page
+  // outside of these.
+  Tokens any = {keeps(stream.attr, from).begin, holds(stream.attr, to).end};
+  if (stream.attr.getKind() == "original")
+    any.end = std::max(any.end, to);
+  if (pagesOf(stream, any) <= stream.pages)
+    return;
+  // Of a stream that only grows, the end says all.
+  const int64_t middle = from + (to - from) / 2;
+  raise(stream, middle, to);
+  raise(stream, from, middle);
 }
 
 int64_t HeldPages::bytes() const {

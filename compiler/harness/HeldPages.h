@@ -34,6 +34,9 @@ public:
 
   /// The next `count` tokens were appended by one call.
   void append(int64_t count);
+  /// They were appended one by one. Costs little for any `count`: steps that
+  /// cannot raise the mark are not looked at.
+  void appendEach(int64_t count);
 
   /// Bytes of all pages at the high-water mark: a page that is freed serves
   /// again in its stream, and in no other.
@@ -54,9 +57,11 @@ private:
 
   static Tokens join(Tokens a, Tokens b);
   void appendPiece(int64_t count);
+  static int64_t pagesOf(const Stream &stream, Tokens tokens);
+  void raise(Stream &stream, int64_t from, int64_t to);
   Tokens holds(kv::StreamAttr stream, int64_t length) const;
   Tokens keeps(kv::StreamAttr stream, int64_t length) const;
-  Tokens needs(kv::StreamAttr stream, int64_t count) const;
+  Tokens needs(kv::StreamAttr stream, int64_t from, int64_t to) const;
 
   kv::PolicyAttr policy;
   std::vector<Stream> streams;

@@ -11,6 +11,7 @@
 #include "compiler/harness/Files.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -49,7 +50,8 @@ Error LoadedLibrary::load(StringRef path) {
 
 Error LoadedLibrary::start(StringRef path, StringRef runner) {
   SmallString<128> file(path);
-  sys::fs::make_absolute(file);
+  if (auto code = sys::fs::make_absolute(file))
+    return userError("'" + path + "': " + code.message());
   auto started = Remote::start(runner, file);
   if (!started)
     return started.takeError();
@@ -151,6 +153,29 @@ openCompiled(Model &model, const CompileOptions &options, StringRef runner) {
   if (Error error = model.compile(options, path))
     return error;
   return LoadedLibrary::open(path, runner);
+}
+
+static bool isText(StringRef path) {
+  StringRef suffix = sys::path::extension(path);
+  return suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
+}
+
+Expected<LoadedLibrary> openOrCompile(StringRef path, StringRef target,
+                                      StringRef runner,
+                                      std::unique_ptr<Model> &model,
+                                      bool &ourFault) {
+  if (!isText(path))
+    return LoadedLibrary::open(path, runner);
+  auto loaded = Model::load(path);
+  if (!loaded)
+    return loaded.takeError();
+  model = std::move(*loaded);
+  CompileOptions compile;
+  compile.target = target.str();
+  auto opened = openCompiled(*model, compile, runner);
+  if (!opened)
+    ourFault = model->getSpec() && target.empty();
+  return opened;
 }
 
 } // namespace kvc::harness

@@ -96,6 +96,15 @@ llvm::Expected<LoadedLibrary> openCompiled(Model &model,
                                            const CompileOptions &options,
                                            llvm::StringRef runner = "");
 
+/// Opens a library; or compiles a spec or IR, which becomes `model`, and opens
+/// what comes of it. `ourFault` is set where a spec that was accepted does not
+/// compile.
+llvm::Expected<LoadedLibrary> openOrCompile(llvm::StringRef path,
+                                            llvm::StringRef target,
+                                            llvm::StringRef runner,
+                                            std::unique_ptr<Model> &model,
+                                            bool &ourFault);
+
 } // namespace kvc::harness
 
 #endif // KVC_COMPILER_HARNESS_LOADEDLIBRARY_H

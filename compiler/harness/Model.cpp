@@ -54,8 +54,8 @@ private:
 };
 } // namespace
 
-Expected<std::unique_ptr<Model>> Model::load(StringRef path) {
-  std::unique_ptr<Model> model(new Model(/*threads=*/true));
+Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads) {
+  std::unique_ptr<Model> model(new Model(threads));
   StringRef suffix = sys::path::extension(path);
   if (suffix == ".mlir") {
     if (Error error = model->parseFile(path))

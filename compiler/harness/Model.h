@@ -22,9 +22,10 @@ namespace kvc::harness {
 /// diagnostics, as text that points into the file.
 class Model {
 public:
-  static llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef path);
-  /// `text` is a spec; `name` is what diagnostics call its file. Without
-  /// `threads` the context starts none, which many small models want.
+  /// Without `threads` the context starts none, which many small models want.
+  static llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef path,
+                                                     bool threads = true);
+  /// `text` is a spec; `name` is what diagnostics call its file.
   static llvm::Expected<std::unique_ptr<Model>>
   fromSpec(llvm::StringRef text, llvm::StringRef name, bool threads = true);
 

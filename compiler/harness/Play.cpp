@@ -81,6 +81,7 @@ bool Play::playFull(int64_t layer, int64_t token) {
 
 bool Play::playOwner(int64_t layer, int64_t token, int64_t count) {
   std::vector<TokenInput> inputs;
+  inputs.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     inputs.push_back(input(layer, token + i));
   if (random.oneIn(40) && !comparison.compareErrors(layer, inputs.front()))
@@ -90,10 +91,9 @@ bool Play::playOwner(int64_t layer, int64_t token, int64_t count) {
   // The reference computes every row of a prefill.
   if ((count > 1 && random.oneIn(stride)) || random.oneIn(8))
     return comparison.chunk(layer, inputs, /*attends=*/true);
-  for (const TokenInput &next : inputs)
-    if (!comparison.step(layer, next, random.oneIn(stride)))
-      return false;
-  return true;
+  return llvm::all_of(inputs, [&](const TokenInput &next) {
+    return comparison.step(layer, next, random.oneIn(stride));
+  });
 }
 
 /// A reader may leave queries out, of a chunk as well: it asks for the last

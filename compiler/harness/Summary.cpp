@@ -9,7 +9,7 @@
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Progress.h"
-#include "compiler/harness/Trace.h"
+#include "compiler/harness/Replay.h"
 #include "compiler/harness/Verify.h"
 #include "compiler/harness/VerifyInputs.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -92,8 +92,7 @@ static void measure(const Subject &subject, const Comparison &comparison,
     const LayerShape &shape = library.layers()[layer];
     row.seen = std::max(row.seen, stats.seen);
     row.stored = std::max(row.stored, stats.stored);
-    row.used += stats.used.codes + stats.used.scales + stats.used.residual +
-                stats.used.sinks + stats.used.originals + stats.used.rollback;
+    row.used += usedBytes(stats);
     row.half +=
         stats.seen * shape.kvHeads * (shape.headDim + shape.valueDim) * 2;
   }
@@ -145,30 +144,29 @@ static Expected<Row> runTrace(const Subject &subject, StringRef path) {
   return row;
 }
 
+/// A line of numbers a spec, and what it says below: policies are too long for
+/// a column.
 static void print(ArrayRef<Row> rows, raw_ostream &os) {
-  size_t width = 4, words = 6;
-  for (const Row &row : rows) {
+  size_t width = 4;
+  for (const Row &row : rows)
     width = std::max(width, row.name.size());
-    words = std::max(words, row.policy.size());
-  }
   auto pad = [&](StringRef text, size_t to) {
     os << text;
     os.indent(static_cast<unsigned>(to - std::min(to, text.size()) + 2));
   };
   pad("spec", width);
-  pad("policy", words);
   os << formatv("{0,6}{1,8}{2,11}{3,8}{4,11}{5,11}{6,8}{7,11}\n", "seen",
                 "stored", "error", "/bound", "bytes", "f16 bytes", "ratio",
                 "us a token");
   for (const Row &row : rows) {
     pad(row.name, width);
-    pad(row.policy, words);
     os << formatv(
         "{0,6}{1,8}{2,11:e2}{3,8:f3}{4,11}{5,11}{6,8:f3}{7,11:f1}\n", row.seen,
         row.stored, row.error, row.bound, row.used, row.half,
         row.half ? static_cast<double>(row.used) / static_cast<double>(row.half)
                  : 0.0,
         row.microseconds);
+    os << "  " << row.policy << "\n";
     if (!row.miss.empty())
       os << "  miss: " << row.miss << "\n";
   }

@@ -15,37 +15,15 @@
 #include "compiler/harness/Trace.h"
 #include "compiler/harness/VerifyInputs.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace kvc::harness {
 
-static bool isText(StringRef path) {
-  StringRef suffix = sys::path::extension(path);
-  return suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
-}
-
-/// The library that the options name, or the one made of what they name.
-static Expected<LoadedLibrary> openLibrary(const VerifyOptions &options,
-                                           Subject &subject, bool &ourFault) {
-  if (!isText(options.subject))
-    return LoadedLibrary::open(options.subject, options.runner);
-  auto model = Model::load(options.subject);
-  if (!model)
-    return model.takeError();
-  subject.model = std::move(*model);
-  CompileOptions compile;
-  compile.target = options.target;
-  auto opened = openCompiled(*subject.model, compile, options.runner);
-  if (!opened)
-    ourFault = subject.model->getSpec() && options.target.empty();
-  return opened;
-}
-
 Expected<Subject> openSubject(const VerifyOptions &options, bool &ourFault) {
   Subject subject;
-  auto opened = openLibrary(options, subject, ourFault);
+  auto opened = openOrCompile(options.subject, options.target, options.runner,
+                              subject.model, ourFault);
   if (!opened)
     return opened.takeError();
   subject.library = std::make_unique<LoadedLibrary>(std::move(*opened));

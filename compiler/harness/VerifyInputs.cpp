@@ -32,7 +32,7 @@ public:
 private:
   int64_t blockTokens(kv::Plane plane) const {
     auto block = policy.getPlane(plane).getBlock(shape.getDim(plane));
-    return block ? block->tokens : 1;
+    return block && !block->spansAllTokens() ? block->tokens : 1;
   }
 
   kv::PolicyAttr policy;
@@ -113,6 +113,7 @@ static LayerSchedule scheduleLayer(const reference::Reference &model,
 static std::vector<bool> findDistinct(const reference::Reference &model) {
   std::set<std::pair<const void *, const void *>> known;
   std::vector<bool> distinct;
+  distinct.reserve(static_cast<size_t>(model.layers()));
   for (int64_t layer = 0; layer < model.layers(); ++layer)
     distinct.push_back(
         known

@@ -40,7 +40,7 @@ bool archiveObject(llvm::StringRef object, llvm::StringRef member,
   llvm::NewArchiveMember only(llvm::MemoryBufferRef(object, member));
   const llvm::object::Archive::Kind kind = only.detectKindFromObject();
   auto archive = llvm::writeArchiveToBuffer(
-      std::move(only), llvm::SymtabWritingMode::NormalSymtab, kind,
+      only, llvm::SymtabWritingMode::NormalSymtab, kind,
       /*Deterministic=*/true, /*Thin=*/false);
   if (archive)
     os << (*archive)->getBuffer();

@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/lowering/Lanes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -78,32 +77,54 @@ void Lanes::lockstep(int64_t rows, int64_t step,
     body(index(whole), rows - whole);
 }
 
-Type Lanes::f32() { return VectorType::get({lanes}, builder.getF32Type()); }
-Type Lanes::i32() { return VectorType::get({lanes}, builder.getI32Type()); }
+Type Lanes::f32() { return form.of(builder.getF32Type()); }
+Type Lanes::i32() { return form.of(builder.getI32Type()); }
 
 Value Lanes::number(double value) {
   return kv::splatFloat(builder, loc, value, f32());
 }
-Value Lanes::broadcast(Value scalar) {
-  return vector::BroadcastOp::create(
-      builder, loc, VectorType::get({lanes}, scalar.getType()), scalar);
+Value Lanes::broadcast(Value scalar) { return form.broadcast(*this, scalar); }
+Value Lanes::numbers() { return form.numbers(*this); }
+Value Lanes::first(Value vector) { return form.first(*this, vector); }
+Value Lanes::fma(Value a, Value b, Value c) { return form.fma(*this, a, b, c); }
+
+Value Lanes::load(Value memref, ValueRange place) {
+  return form.load(*this, memref, place);
 }
+void Lanes::store(Value vector, Value memref, ValueRange place) {
+  form.store(*this, vector, memref, place);
+}
+Value Lanes::loadMasked(Value memref, ValueRange place, Value mask) {
+  return form.loadMasked(*this, memref, place, mask);
+}
+void Lanes::storeMasked(Value vector, Value memref, ValueRange place,
+                        Value mask) {
+  form.storeMasked(*this, vector, memref, place, mask);
+}
+Value Lanes::loadScalar(Value memref, ValueRange place) {
+  return memref::LoadOp::create(builder, loc, memref, place);
+}
+void Lanes::storeScalar(Value scalar, Value memref, ValueRange place) {
+  form.storeScalar(*this, scalar, memref, place);
+}
+Value Lanes::loadHalves(Value words, Value address) {
+  return form.loadHalves(*this, words, address);
+}
+void Lanes::storeHalves(Value vector, Value words, Value address, Value mask) {
+  form.storeHalves(*this, vector, words, address, mask);
+}
+
 Value Lanes::load(Value tile, Value row, Value column) {
-  Type element = cast<MemRefType>(tile.getType()).getElementType();
-  return vector::LoadOp::create(builder, loc, VectorType::get({lanes}, element),
-                                tile, ValueRange{row, column});
+  return load(tile, ValueRange{row, column});
 }
 void Lanes::store(Value vector, Value tile, Value row, Value column) {
-  vector::StoreOp::create(builder, loc, vector, tile, ValueRange{row, column});
+  store(vector, tile, ValueRange{row, column});
 }
 Value Lanes::loadScalar(Value tile, Value row, Value column) {
-  return memref::LoadOp::create(builder, loc, tile, ValueRange{row, column});
+  return loadScalar(tile, ValueRange{row, column});
 }
 void Lanes::storeScalar(Value scalar, Value tile, Value row, Value column) {
-  memref::StoreOp::create(builder, loc, scalar, tile, ValueRange{row, column});
-}
-Value Lanes::fma(Value a, Value b, Value c) {
-  return vector::FMAOp::create(builder, loc, a, b, c);
+  storeScalar(scalar, tile, ValueRange{row, column});
 }
 Value Lanes::addF(Value a, Value b) {
   return arith::AddFOp::create(builder, loc, a, b);
@@ -130,13 +151,7 @@ Value Lanes::leastF(Value a, Value b) {
 }
 
 Value Lanes::between(Value from, Value to) {
-  SmallVector<int32_t> numbers;
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    numbers.push_back(static_cast<int32_t>(lane));
-  Value lane = arith::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(cast<VectorType>(i32()),
-                             ArrayRef<int32_t>(numbers)));
+  Value lane = numbers();
   Value above = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
                                       lane, broadcast(word(from)));
   Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
@@ -144,19 +159,13 @@ Value Lanes::between(Value from, Value to) {
   return arith::AndIOp::create(builder, loc, above, below);
 }
 
-/// Halves of the vector are combined until one lane is left: a tree, whose
-/// order is part of the result.
+/// Halves of the lanes are combined until one is left: a tree, whose order is
+/// part of the result, and the same whatever a lane is.
 Value Lanes::reduce(Value vector,
                     llvm::function_ref<Value(Value, Value)> combine) {
-  for (int64_t width = lanes / 2; width >= 1; width /= 2) {
-    SmallVector<int64_t> upper;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      upper.push_back((lane + width) % lanes);
-    Value moved =
-        vector::ShuffleOp::create(builder, loc, vector, vector, upper);
-    vector = combine(vector, moved);
-  }
-  return vector::ExtractOp::create(builder, loc, vector, 0);
+  for (int64_t width = lanes / 2; width >= 1; width /= 2)
+    vector = combine(vector, form.moved(*this, vector, width));
+  return first(vector);
 }
 
 Value Lanes::sum(Value vector) {
@@ -172,12 +181,11 @@ Value Lanes::leastOf(Value vector) {
 Value Lanes::allocate(Type memref) {
   OpBuilder::InsertionGuard guard(builder);
   Operation *op = builder.getInsertionBlock()->getParentOp();
-  auto function = dyn_cast<func::FuncOp>(op);
+  auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function)
-    function = op->getParentOfType<func::FuncOp>();
-  builder.setInsertionPointToStart(&function.getBody().front());
-  return memref::AllocaOp::create(builder, loc, cast<MemRefType>(memref),
-                                  builder.getI64IntegerAttr(64));
+    function = op->getParentOfType<FunctionOpInterface>();
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
+  return form.allocate(*this, cast<MemRefType>(memref));
 }
 
 } // namespace kvc

@@ -8,10 +8,10 @@
 #ifndef KVC_COMPILER_LOWERING_LANES_H
 #define KVC_COMPILER_LOWERING_LANES_H
 
+#include "compiler/lowering/LaneForm.h"
 #include "dialect/KVInterfaces.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
 
 namespace kvc {
@@ -25,13 +25,14 @@ using mlir::Value;
 using mlir::ValueRange;
 
 /// Builds index arithmetic, loops, and operations on one vector of lanes. The
-/// lowerings speak of lanes through this alone.
+/// lowerings speak of lanes through this alone; what a lane is, the form says.
 struct Lanes {
-  Lanes(OpBuilder &builder, Location loc, int64_t lanes)
-      : builder(builder), loc(loc), lanes(lanes) {}
+  Lanes(OpBuilder &builder, Location loc, const LaneForm &form)
+      : builder(builder), loc(loc), form(form), lanes(form.lanes) {}
 
   OpBuilder &builder;
   Location loc;
+  const LaneForm &form;
   int64_t lanes;
 
   // Indices. Divisions are of what is not negative.
@@ -63,16 +64,31 @@ struct Lanes {
   void lockstep(int64_t rows, int64_t step,
                 llvm::function_ref<void(Value first, int64_t count)> body);
 
-  // Vectors.
+  // Vectors: a value a lane.
   Type f32();
   Type i32();
   Value number(double value);    ///< all lanes
   Value broadcast(Value scalar); ///< all lanes
+  Value numbers();               ///< the lanes' own, i32
+  Value first(Value vector);     ///< a scalar: lane 0's
+  Value fma(Value a, Value b, Value c);
+
+  // Memory. A place is the indices of lane 0's element; other lanes' follow.
+  Value load(Value memref, ValueRange place);
+  void store(Value vector, Value memref, ValueRange place);
+  Value loadMasked(Value memref, ValueRange place, Value mask); ///< or zero
+  void storeMasked(Value vector, Value memref, ValueRange place, Value mask);
+  Value loadScalar(Value memref, ValueRange place);
+  void storeScalar(Value scalar, Value memref, ValueRange place);
+  /// 16 bits a lane of lanes / 2 words, in the low half of i32.
+  Value loadHalves(Value words, Value address);
+  void storeHalves(Value vector, Value words, Value address, Value mask);
+
+  // Of tiles.
   Value load(Value tile, Value row, Value column);
   void store(Value vector, Value tile, Value row, Value column);
   Value loadScalar(Value tile, Value row, Value column);
   void storeScalar(Value scalar, Value tile, Value row, Value column);
-  Value fma(Value a, Value b, Value c);
   Value addF(Value a, Value b);
   Value subtractF(Value a, Value b);
   Value multiplyF(Value a, Value b);
@@ -90,8 +106,7 @@ struct Lanes {
   /// ln(x) of x >= 1, to an error below 2^-22 |ln x| + 2^-23.
   Value log(Value x);
 
-  /// A tile of this function's frame: rows x columns, columns padded to whole
-  /// cache lines.
+  /// Room for a tile, for the length of the function.
   Value allocate(Type memref);
 
 private:

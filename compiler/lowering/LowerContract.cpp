@@ -51,9 +51,9 @@ struct Contraction {
     return at.loop(from, to, zeros, [&](Value word, ValueRange carried) {
       SmallVector<Value> sums(carried);
       Value address = at.add(first, at.multiply(word, record.wordStride()));
+      record.prefetch(address);
       Value place = at.add(column, at.multiply(at.subtract(word, from),
                                                record.layout.codesPerWord));
-      record.fetch(address);
       SmallVector<SlotWords> words;
       for (int64_t vector = 0; vector < vectors; ++vector)
         words.push_back(
@@ -145,7 +145,7 @@ private:
       Value address = at.add(first, at.multiply(word, record.wordStride()));
       Value place =
           at.multiply(at.subtract(word, origin), dots.integers.steps());
-      record.fetch(address);
+      record.prefetch(address);
       SmallVector<Value> words;
       for (int64_t vector = 0; vector < record.layout.vectors(); ++vector)
         words.push_back(
@@ -189,16 +189,20 @@ struct LowerContract : TilePattern<kv::ContractOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.getScales())
       return rewriter.notifyMatchFailure(op, "scales are not folded");
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
-    if (adaptor.getNextPage())
-      record.fetchAhead(adaptor.getNextPage(), op.getSchedule()->getAhead());
     const int64_t width = record.wordStride(); // tokens of a block
     Value tile = at.allocate(types().convertTile(op.getResult().getType()));
     Value base =
         at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
     Value first = at.divide(base, width);
+    if (adaptor.getAhead()) {
+      Value next = at.divide(record.offsetOf(adaptor.getAheadToken()), width);
+      record.lookAhead(
+          adaptor.getAhead(),
+          at.subtract(record.blockAddress(next), record.blockAddress(first)));
+    }
     Value blocks = at.divideUp(adaptor.getCount(), width);
     at.loop(at.index(0), blocks, {}, [&](Value number, ValueRange) {
       Value block = at.add(first, number);
@@ -360,12 +364,19 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (!op.getScales())
       return rewriter.notifyMatchFailure(op, "scales are not folded");
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
-    if (adaptor.getNextPage())
-      record.fetchAhead(adaptor.getNextPage(), op.getSchedule()->getAhead());
     const int64_t vectors = record.layout.vectors();
+    if (adaptor.getAhead()) {
+      auto word = [&](Value token) {
+        return at.divide(record.offsetOf(token), record.layout.codesPerWord);
+      };
+      Value words =
+          at.subtract(word(adaptor.getAheadToken()), word(adaptor.getToken()));
+      record.lookAhead(adaptor.getAhead(),
+                       at.multiply(words, record.wordStride()));
+    }
     at.loop(at.index(0), at.index(record.layout.vectorCount / vectors), {},
             [&](Value block, ValueRange) {
               at.lockstep(op.getState().getType().getRows(), lockstepOf(op),
@@ -567,11 +578,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Value end =
         at.least(at.add(begin, layout.layout.getBlock()), at.index(dim));
     Value mask = at.between(at.index(0), at.subtract(end, channel));
-    Value old = vector::MaskedLoadOp::create(
-        at.builder, at.loc, cast<VectorType>(at.f32()), state,
-        ValueRange{row, channel}, mask, at.number(0.0));
-    vector::MaskedStoreOp::create(at.builder, at.loc, state,
-                                  ValueRange{row, channel}, mask, next(old));
+    Value old = at.loadMasked(state, {row, channel}, mask);
+    at.storeMasked(next(old), state, {row, channel}, mask);
   }
 };
 

@@ -20,7 +20,7 @@ struct LowerDecode : TilePattern<kv::DecodeOp> {
   LogicalResult
   matchAndRewrite(kv::DecodeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     const int64_t dim = record.layout.layout.getChannels();

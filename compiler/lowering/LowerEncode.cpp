@@ -21,7 +21,7 @@ struct LowerEncode : TilePattern<kv::EncodeOp> {
   LogicalResult
   matchAndRewrite(kv::EncodeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     const kv::PageLayout &layout = record.layout;

@@ -55,7 +55,7 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
   LogicalResult
   matchAndRewrite(kv::ArrangeOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::PageLayout layout(op.getStream());
     const bool integers = bool(op.getOperand().getType().getElement());
     if (!op.getSums() && layout.columns == layout.layout.getChannels()) {
@@ -100,9 +100,11 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
     const kv::Integers integers(op.getStream(), type.getElement());
     Value numbers = lanesOf.allocate(types().convertTile(type));
     // Blocks are whole words, and maybe half vectors.
-    Lanes at = lanesOf;
-    while (layout.blockColumns % std::max(at.lanes, integers.codes) != 0)
-      at.lanes /= 2;
+    int64_t width = lanesOf.lanes;
+    while (layout.blockColumns % std::max(width, integers.codes) != 0)
+      width /= 2;
+    auto narrow = createVectorLanes(width);
+    Lanes at(lanesOf.builder, lanesOf.loc, *narrow);
     Rounding rounding(at, integers, operand, numbers, sums);
     at.loop(
         at.index(0), at.index(type.getRows()), {}, [&](Value row, ValueRange) {
@@ -191,7 +193,7 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   LogicalResult
   matchAndRewrite(kv::FoldOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     Value sums = at.allocate(types().convertTile(op.getSums().getType()));

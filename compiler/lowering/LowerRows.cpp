@@ -48,7 +48,7 @@ struct LowerRows : TilePattern<kv::RowsOp> {
   LogicalResult
   matchAndRewrite(kv::RowsOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::TileType type = op.getTile().getType();
     Value tile = at.allocate(types().convertTile(type));
     // The buffer ends at its last column: what is no whole vector goes one by
@@ -56,26 +56,18 @@ struct LowerRows : TilePattern<kv::RowsOp> {
     const int64_t whole = type.getColumns() / lanes * lanes;
     forVectors(at, type.getRows(), whole, [&](Value row, Value column) {
       Value value =
-          load(at, adaptor.getBuffer(), place(at, op, adaptor, row, column));
+          at.load(adaptor.getBuffer(), place(at, op, adaptor, row, column));
       at.store(kv::buildWiden(rewriter, op.getLoc(), value), tile, row, column);
     });
     forElements(at, type.getRows(), whole, type.getColumns(),
                 [&](Value row, Value column) {
-                  Value value = memref::LoadOp::create(
-                      rewriter, op.getLoc(), adaptor.getBuffer(),
-                      place(at, op, adaptor, row, column));
+                  Value value = at.loadScalar(
+                      adaptor.getBuffer(), place(at, op, adaptor, row, column));
                   at.storeScalar(kv::buildWiden(rewriter, op.getLoc(), value),
                                  tile, row, column);
                 });
     rewriter.replaceOp(op, tile);
     return success();
-  }
-
-  static Value load(Lanes &at, Value buffer, ArrayRef<Value> place) {
-    Type element = cast<MemRefType>(buffer.getType()).getElementType();
-    return vector::LoadOp::create(at.builder, at.loc,
-                                  VectorType::get({at.lanes}, element), buffer,
-                                  place);
   }
 
   /// Where in the buffer an element of the tile lies. Rows of tokens that are
@@ -97,7 +89,7 @@ struct LowerScale : TilePattern<kv::ScaleOp> {
   LogicalResult
   matchAndRewrite(kv::ScaleOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::TileType type = op.getTile().getType();
     Value tile = at.allocate(types().convertTile(type));
     Value factor = at.number(op.getFactor().convertToFloat());
@@ -120,7 +112,7 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
   LogicalResult
   matchAndRewrite(kv::RotateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     auto position = cast<kv::PositionAttrInterface>(op.getPosition());
     kv::TileType type = op.getTile().getType();
     Value tile = at.allocate(types().convertTile(type));

@@ -56,7 +56,7 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
   LogicalResult
   matchAndRewrite(kv::InitStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     auto type = types().convertState(op.getState().getType());
     Value state = at.allocate(type);
     auto fill = [&](Value from, Value to, double value) {
@@ -88,7 +88,7 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
   matchAndRewrite(kv::LoadStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Lanes at(rewriter, loc, lanes);
+    Lanes at(rewriter, loc, form);
     kv::StateType type = op.getState().getType();
     Value state = at.allocate(types().convertState(type));
     Value part =
@@ -155,7 +155,7 @@ struct LowerMergeState : TilePattern<kv::MergeStateOp> {
   LogicalResult
   matchAndRewrite(kv::MergeStateOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     kv::StateType type = op.getState().getType();
     Value a = adaptor.getState(), b = adaptor.getOther();
     at.loop(at.index(0), at.index(type.getRows()), {},
@@ -171,11 +171,8 @@ struct LowerMergeState : TilePattern<kv::MergeStateOp> {
                 return at.exp(at.broadcast(at.subtractF(from, m)));
               };
               Value fa = factor(ma), fb = factor(mb);
-              auto scalar = [&](Value vector) -> Value {
-                return vector::ExtractOp::create(at.builder, at.loc, vector, 0);
-              };
-              Value la = at.multiplyF(at.loadScalar(a, sum, row), scalar(fa));
-              Value lb = at.multiplyF(at.loadScalar(b, sum, row), scalar(fb));
+              Value la = at.multiplyF(at.loadScalar(a, sum, row), at.first(fa));
+              Value lb = at.multiplyF(at.loadScalar(b, sum, row), at.first(fb));
               at.storeScalar(at.addF(la, lb), a, sum, row);
               Value line = at.add(row, StateRows::Accumulator);
               at.loop(at.index(0), at.index(type.getColumns()), at.lanes, {},
@@ -198,7 +195,7 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
   LogicalResult
   matchAndRewrite(kv::FinishOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), lanes);
+    Lanes at(rewriter, op.getLoc(), form);
     const auto each = static_cast<int64_t>(op.getEach());
     const int64_t columns = op.getState().getType().getColumns();
     at.loop(at.index(0), adaptor.getCount(), {}, [&](Value token, ValueRange) {
@@ -232,7 +229,7 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
     Value weights = at.multiplyF(divisor, number(1 / StateRows::Weight));
     Value lse =
         at.select(some, at.addF(most, at.log(weights)), number(-Infinity));
-    memref::StoreOp::create(at.builder, at.loc, lse, adaptor.getLse(), to);
+    at.storeScalar(lse, adaptor.getLse(), to);
   }
 
   /// out[to] = state[from] / divisor, rounded to out's type: whole vectors,
@@ -247,15 +244,13 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
     Value all = at.broadcast(divisor);
     Value whole = at.index(columns / at.lanes * at.lanes);
     at.loop(at.index(0), whole, at.lanes, {}, [&](Value column, ValueRange) {
-      vector::StoreOp::create(at.builder, at.loc,
-                              divide(at.load(state, from, column), all), out,
-                              ValueRange{to[0], to[1], column});
+      at.store(divide(at.load(state, from, column), all), out,
+               {to[0], to[1], column});
       return SmallVector<Value>{};
     });
     at.loop(whole, at.index(columns), {}, [&](Value column, ValueRange) {
       Value x = divide(at.loadScalar(state, from, column), divisor);
-      memref::StoreOp::create(at.builder, at.loc, x, out,
-                              ValueRange{to[0], to[1], column});
+      at.storeScalar(x, out, {to[0], to[1], column});
       return SmallVector<Value>{};
     });
   }

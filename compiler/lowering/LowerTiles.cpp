@@ -7,6 +7,7 @@
 
 #include "compiler/lowering/Lowering.h"
 #include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 
@@ -19,18 +20,19 @@ namespace kvc {
 /// Floats of a cache line: rows of tiles begin at lines.
 static constexpr int64_t LineFloats = 16;
 
-TileTypeConverter::TileTypeConverter(kv::TargetAttr target)
-    : lanes(target.getLanes()), dot(target.getDot()) {
+TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form,
+                                     StringRef dot)
+    : form(form), dot(dot) {
   addConversion([](Type type) { return type; });
-  addConversion([](kv::ViewType type) -> Type {
-    return LLVM::LLVMPointerType::get(type.getContext());
+  addConversion([this](kv::ViewType type) -> Type {
+    return this->form.view(type.getContext());
   });
   addConversion([](kv::PartsType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext());
   });
-  addConversion([](kv::PageType type) -> Type {
-    return MemRefType::get({kv::PageLayout(type.getStream()).pageWords},
-                           IntegerType::get(type.getContext(), 32));
+  addConversion([this](kv::PageType type) -> Type {
+    return this->form.page(type.getContext(),
+                           kv::PageLayout(type.getStream()).pageWords);
   });
   addConversion(
       [this](kv::TileType type) -> Type { return convertTile(type); });
@@ -44,22 +46,51 @@ MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
     return MemRefType::get(
         {tile.getRows(),
          static_cast<int64_t>(llvm::alignTo(
-             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 + lanes,
+             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
+                 form.lanes,
              LineFloats))},
         IntegerType::get(tile.getContext(), 32));
-  return MemRefType::get(
-      {tile.getRows(), static_cast<int64_t>(llvm::alignTo(
-                           tile.getColumns() + lanes, LineFloats))},
-      Float32Type::get(tile.getContext()));
+  return form.tile(tile.getContext(), tile.getRows(),
+                   static_cast<int64_t>(llvm::alignTo(
+                       tile.getColumns() + form.lanes, LineFloats)));
 }
 
 MemRefType TileTypeConverter::convertState(kv::StateType state) const {
   const int64_t columns = std::max(state.getRows(), state.getColumns());
   // Accumulators are reached in up to four vectors at a time.
-  return MemRefType::get(
-      {StateRows::Accumulator + state.getRows(),
-       static_cast<int64_t>(llvm::alignTo(columns + 4 * lanes, LineFloats))},
-      Float32Type::get(state.getContext()));
+  return form.tile(state.getContext(), StateRows::Accumulator + state.getRows(),
+                   static_cast<int64_t>(
+                       llvm::alignTo(columns + 4 * form.lanes, LineFloats)));
+}
+
+/// What is not generated for lanes that are invocations yet, and why.
+static StringRef whyNotInvocations(Operation *op) {
+  if (isa<kv::EncodeOp, kv::QuantizeOp>(op))
+    return "lanes would write into words that they share";
+  if (isa<kv::DecodeOp, kv::LoadStateOp, kv::MergeStateOp>(op))
+    return "results are read and joined on the host";
+  auto isWhole = [](Type type) {
+    auto tile = dyn_cast<kv::TileType>(type);
+    return tile && tile.getElement();
+  };
+  if (isa<kv::FoldOp, kv::ArrangeOp>(op) &&
+      llvm::any_of(op->getResultTypes(), isWhole))
+    return "whole numbers of several lanes lie in one word; arithmetic: f32 "
+           "does without";
+  return "";
+}
+
+/// Fails with an error where `module` has what cannot be generated.
+static LogicalResult checkInvocations(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    StringRef why = whyNotInvocations(op);
+    if (why.empty())
+      return WalkResult::advance();
+    op->emitOpError() << "is not generated yet where a lane is an invocation: "
+                      << why;
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 namespace {
@@ -70,8 +101,12 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
       getOperation().emitError("needs a target: a module attribute kv.target");
       return signalPassFailure();
     }
+    if (target.lanesAreInvocations() &&
+        failed(checkInvocations(getOperation())))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
-    TileTypeConverter types(target);
+    auto form = formOf(target);
+    TileTypeConverter types(context, *form, target.getDot());
     RewritePatternSet patterns(context);
     populatePagePatterns(types, patterns);
     populateRowPatterns(types, patterns);
@@ -89,10 +124,15 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
     legal.addLegalOp<kv::ModelOp, kv::LayerOp, kv::StepOp>();
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns,
                                                                    types);
-    legal.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
-      return types.isSignatureLegal(op.getFunctionType()) &&
-             types.isLegal(&op.getBody());
-    });
+    populateFunctionOpInterfaceTypeConversionPattern<gpu::GPUFuncOp>(patterns,
+                                                                     types);
+    legal.addDynamicallyLegalOp<func::FuncOp, gpu::GPUFuncOp>(
+        [&](Operation *operation) {
+          auto op = cast<FunctionOpInterface>(operation);
+          return types.isSignatureLegal(
+                     cast<FunctionType>(op.getFunctionType())) &&
+                 types.isLegal(&op.getFunctionBody());
+        });
     populateReturnOpTypeConversionPattern(patterns, types);
     legal.addDynamicallyLegalOp<func::ReturnOp>(
         [&](func::ReturnOp op) { return types.isLegal(op); });

@@ -24,13 +24,14 @@ namespace kvc {
 #define GEN_PASS_REGISTRATION
 #include "compiler/lowering/Passes.h.inc"
 
-/// What tile-level types become on a CPU: a tile a memref on the frame, a page
-/// a memref of words, a view a pointer to page tables.
+/// What tile-level types become: a tile and a state a memref of floats, a page
+/// a memref of words; where they lie, the form says.
 class TileTypeConverter : public mlir::TypeConverter {
 public:
-  explicit TileTypeConverter(kv::TargetAttr target);
-  int64_t lanes;
-  std::string dot; ///< the target's dot products of integers
+  TileTypeConverter(mlir::MLIRContext *context, const LaneForm &form,
+                    llvm::StringRef dot);
+  const LaneForm &form;
+  std::string dot; ///< of #kv.target
 
   mlir::MemRefType convertTile(kv::TileType tile) const;
   mlir::MemRefType convertState(kv::StateType state) const;
@@ -70,11 +71,12 @@ void populateDecodePatterns(const TileTypeConverter &,
 /// A pattern that knows the lanes.
 template <typename Op> struct TilePattern : mlir::OpConversionPattern<Op> {
   TilePattern(const TileTypeConverter &converter, mlir::MLIRContext *context)
-      : mlir::OpConversionPattern<Op>(converter, context),
-        lanes(converter.lanes) {}
+      : mlir::OpConversionPattern<Op>(converter, context), form(converter.form),
+        lanes(form.lanes) {}
   const TileTypeConverter &types() const {
     return *static_cast<const TileTypeConverter *>(this->typeConverter);
   }
+  const LaneForm &form;
   int64_t lanes;
 };
 

@@ -19,31 +19,6 @@ Record::Record(Lanes &lanes, Value page, kv::PageType type, Value head)
     : at(lanes), page(page), layout(type.getStream()),
       base(lanes.multiply(head, layout.recordWords)) {}
 
-void Record::fetchAhead(Value next, int64_t words) {
-  ahead = std::min(words, layout.recordWords);
-  auto place = [&](Value memref) -> Value {
-    return memref::ExtractAlignedPointerAsIndexOp::create(at.builder, at.loc,
-                                                          memref);
-  };
-  Value bytes = at.subtract(place(next), place(page));
-  Value words32 =
-      arith::ShRSIOp::create(at.builder, at.loc, bytes, at.index(2));
-  toNext = at.subtract(words32, at.index(layout.recordWords));
-}
-
-void Record::fetch(Value address) {
-  if (!ahead)
-    return;
-  Value end = at.add(base, layout.recordWords);
-  for (int64_t line = 0; line < wordStride(); line += kv::LineWords) {
-    Value place = at.add(address, line + ahead);
-    place = at.add(place, at.select(at.less(place, end), at.index(0), toNext));
-    memref::PrefetchOp::create(at.builder, at.loc, page, ValueRange{place},
-                               /*isWrite=*/false, /*localityHint=*/3,
-                               /*isDataCache=*/true);
-  }
-}
-
 Value Record::offsetOf(Value token) {
   Value offset = at.subtract(token, at.index(layout.stream.getOrigin()));
   return at.remainder(offset, layout.layout.getTokens());
@@ -120,20 +95,10 @@ Value Record::halvesAddress(Value address, Value slot) {
   return at.add(address, at.multiply(slot, layout.lanes() / 2));
 }
 
-Value Record::loadHalves(Value address) {
-  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
-  auto halves = VectorType::get({layout.lanes()}, at.builder.getI16Type());
-  Value loaded = vector::LoadOp::create(at.builder, at.loc, words, page,
-                                        ValueRange{address});
-  return vector::BitCastOp::create(at.builder, at.loc, halves, loaded);
-}
-
 Value Record::loadCodes(Value vector, Value packed) {
   Value address = codeAddress(vector, at.divide(packed, layout.codesPerWord));
   if (layout.slotsApart())
-    return arith::ExtUIOp::create(
-        at.builder, at.loc, at.i32(),
-        loadHalves(halvesAddress(address, at.remainder(packed, 2))));
+    return at.loadHalves(page, halvesAddress(address, at.remainder(packed, 2)));
   Value words = loadWords(address);
   if (Value shift = slotShift(packed))
     words =
@@ -149,13 +114,8 @@ void Record::putCodes(Value codes, Value vector, Value packed, Value mask) {
       codes = insert(codes, old, at.broadcast(shift));
     return storeWords(at.select(mask, codes, old), address);
   }
-  address = halvesAddress(address, at.remainder(packed, 2));
-  Value old = loadHalves(address);
-  codes = arith::TruncIOp::create(at.builder, at.loc, old.getType(), codes);
-  auto words = VectorType::get({layout.lanes() / 2}, at.builder.getI32Type());
-  storeWords(vector::BitCastOp::create(at.builder, at.loc, words,
-                                       at.select(mask, codes, old)),
-             address);
+  at.storeHalves(codes, page, halvesAddress(address, at.remainder(packed, 2)),
+                 mask);
 }
 
 SlotWords Record::loadSlots(Value address) {
@@ -163,9 +123,8 @@ SlotWords Record::loadSlots(Value address) {
     return {loadWords(address)};
   SlotWords slots;
   for (int64_t slot = 0; slot < 2; ++slot)
-    slots.push_back(arith::ExtUIOp::create(
-        at.builder, at.loc, at.i32(),
-        loadHalves(halvesAddress(address, at.index(slot)))));
+    slots.push_back(
+        at.loadHalves(page, halvesAddress(address, at.index(slot))));
   return slots;
 }
 
@@ -176,18 +135,34 @@ Value Record::decodeSlot(ArrayRef<Value> words, int64_t slot) {
              : encoding.buildDecode(at.builder, at.loc, words[0], slot);
 }
 
+void Record::lookAhead(Value page, Value words) {
+  ahead = page;
+  aheadWords = words;
+}
+
+void Record::prefetch(Value address) {
+  if (!ahead)
+    return;
+  // A cache line of any target that there is has 16 words. They go to the
+  // second cache: in the first they would push out what is read before them.
+  for (int64_t word = 0; word < wordStride(); word += 16)
+    memref::PrefetchOp::create(at.builder, at.loc, ahead,
+                               at.add(at.add(address, aheadWords), word),
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+}
+
 Value Record::loadWords(Value address) {
-  return vector::LoadOp::create(at.builder, at.loc, cast<VectorType>(at.i32()),
-                                page, ValueRange{address});
+  return at.load(page, ValueRange{address});
 }
 void Record::storeWords(Value words, Value address) {
-  vector::StoreOp::create(at.builder, at.loc, words, page, ValueRange{address});
+  at.store(words, page, ValueRange{address});
 }
 Value Record::loadWord(Value address) {
-  return memref::LoadOp::create(at.builder, at.loc, page, ValueRange{address});
+  return at.loadScalar(page, ValueRange{address});
 }
 void Record::storeWord(Value word, Value address) {
-  memref::StoreOp::create(at.builder, at.loc, word, page, ValueRange{address});
+  at.storeScalar(word, page, ValueRange{address});
 }
 
 kv::ScaleZero Record::loadPair(Value address, bool vector) {

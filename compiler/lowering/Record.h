@@ -40,12 +40,6 @@ struct Record {
   kv::PageLayout layout;
   Value base; ///< first word of the record
 
-  /// From now on lines are fetched `ahead` words before `fetch` is called with
-  /// their address; behind the record's end, from that head's in page `next`.
-  void fetchAhead(Value next, int64_t ahead);
-  /// The lines of word `address` of the vectors that are read together.
-  void fetch(Value address);
-
   /// Where in its page a token lies.
   Value offsetOf(Value token);
   /// Address of word `word` of lane 0 of vector `vector`.
@@ -72,6 +66,12 @@ struct Record {
   SlotWords loadSlots(Value address);
   Value decodeSlot(ArrayRef<Value> words, int64_t slot);
 
+  /// Later reads of this record are at `words` words behind those of `page`.
+  void lookAhead(Value page, Value words);
+  /// Asks for the lines that come as those do which are read together at
+  /// `address`; nothing where nobody looks ahead.
+  void prefetch(Value address);
+
   Value loadWords(Value address);
   void storeWords(Value words, Value address);
   Value loadWord(Value address);
@@ -83,17 +83,15 @@ struct Record {
   void storePair(const kv::BuiltPair &pair, Value address, Value mask);
 
 private:
-  int64_t ahead = 0;
-  Value toNext; ///< words from the record's end to what follows it
+  Value ahead, aheadWords;
+
   /// The bits of a code, as shift for the slot of a packed index; null where
   /// a word holds one code.
   Value slotShift(Value packed);
   /// `old` with the bits of `code` at `shift`, all of one shape.
   Value insert(Value code, Value old, Value shift);
-  /// Where slots lie apart: the address of a slot of a vector's words, and its
-  /// codes as i16.
+  /// Where slots lie apart: the address of a slot of a vector's words.
   Value halvesAddress(Value address, Value slot);
-  Value loadHalves(Value address);
 };
 
 } // namespace kvc

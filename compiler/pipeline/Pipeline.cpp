@@ -9,8 +9,11 @@
 #include "compiler/emit/Emit.h"
 #include "compiler/lowering/Lowering.h"
 #include "compiler/pipeline/Output.h"
+#include "compiler/target/GpuTarget.h"
 #include "compiler/target/Target.h"
+#include "compiler/target/vulkan/VulkanPasses.h"
 #include "compiler/transforms/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -38,7 +41,8 @@ static constexpr std::pair<Stage, StringLiteral> StageNames[] = {
     {Stage::LLVM, "llvm"},       {Stage::IR, "ir"},
     {Stage::Asm, "asm"},         {Stage::Object, "object"},
     {Stage::Archive, "archive"}, {Stage::Library, "library"},
-    {Stage::Header, "header"}};
+    {Stage::Header, "header"},   {Stage::SPIRV, "spirv"},
+    {Stage::Kernels, "spv"}};
 
 std::optional<Stage> parseStage(StringRef name) {
   for (auto [stage, known] : StageNames)
@@ -54,9 +58,9 @@ StringRef stageName(Stage stage) {
   return "";
 }
 
-/// The passes that lead to `stage` from the one before it.
+/// The passes that lead to `stage` from the one before it, up to the loops.
 static void buildStage(OpPassManager &passes, Stage stage,
-                       const Target &target) {
+                       const TileTarget &target) {
   switch (stage) {
   case Stage::Steps:
     passes.addPass(createOutlineSteps());
@@ -73,9 +77,6 @@ static void buildStage(OpPassManager &passes, Stage stage,
   case Stage::Loops:
     target.buildLoops(passes);
     return;
-  case Stage::LLVM:
-    target.buildLLVM(passes);
-    return;
   default:
     return;
   }
@@ -83,6 +84,8 @@ static void buildStage(OpPassManager &passes, Stage stage,
 
 /// The stage that a module is at.
 static Stage stageOf(ModuleOp module) {
+  if (!module.getOps<spirv::ModuleOp>().empty())
+    return Stage::SPIRV;
   auto models = module.getOps<kv::ModelOp>();
   if (models.empty())
     return Stage::LLVM;
@@ -114,8 +117,9 @@ void extendDialects(void (*extend)(DialectRegistry &registry)) {
 
 void registerAllDialects(DialectRegistry &registry) {
   registry.insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  scf::SCFDialect, vector::VectorDialect>();
+                  gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
+                  vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   for (auto *extend : extensions())
@@ -126,6 +130,7 @@ void registerPasses() {
   registerTransformsPasses();
   registerLoweringPasses();
   registerEmitPasses();
+  registerVulkanPasses();
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,13 +144,16 @@ struct Compile {
   const CompileOptions &options;
   StringRef output;
   const Target *target = nullptr;
+  std::unique_ptr<GpuTarget> gpu = nullptr; ///< kernels, and no library
   std::string header = {}; ///< of the library; "" where there is no model left
 
   InFlightDiagnostic error() { return emitError(UnknownLoc::get(&context)); }
   /// `madeFor`: the target that the input was made for; "": none yet.
   LogicalResult findTarget(StringRef madeFor);
+  LogicalResult findGpu(kv::TargetAttr madeFor);
   LogicalResult lower(ModuleOp module);
   LogicalResult writeText(ModuleOp module);
+  LogicalResult writeKernels(ModuleOp module);
   LogicalResult generate(llvm::Module &module, bool finished);
   LogicalResult writeLibrary(llvm::Module &module);
 };
@@ -168,19 +176,60 @@ LogicalResult Compile::findTarget(StringRef madeFor) {
   return success();
 }
 
+/// The stages of a GPU's kernels.
+static bool isOfKernels(Stage stage) {
+  return stage <= Stage::Loops || stage == Stage::SPIRV ||
+         stage == Stage::Kernels;
+}
+
+LogicalResult Compile::findGpu(kv::TargetAttr madeFor) {
+  const bool known = madeFor && madeFor.lanesAreInvocations();
+  const std::string name =
+      options.gpu.empty() && known ? madeFor.getName().str() : options.gpu;
+  int64_t lanes = options.subgroup;
+  if (lanes == 0)
+    lanes = known ? madeFor.getLanes() : GpuTarget::DefaultLanes;
+  gpu = GpuTarget::create(name, lanes);
+  if (!gpu)
+    return error() << "GPU " << name << " is not generated yet; there is "
+                   << llvm::join(GpuTarget::names(), ", ");
+  if (madeFor && madeFor != gpu->attribute(&context))
+    return error() << "this stage was made for " << madeFor.getName() << " and "
+                   << madeFor.getLanes() << " lanes, not for " << name
+                   << " and " << lanes << ": compile the spec again";
+  if (isOfKernels(options.stop))
+    return success();
+  return error() << "stage " << stageName(options.stop) << " with GPU " << name
+                 << " is not generated yet; there is kv, steps, tiles, loops, "
+                    "spirv, spv";
+}
+
 LogicalResult Compile::lower(ModuleOp module) {
   auto wanted = module->getAttrOfType<kv::TargetAttr>("kv.target");
-  if (failed(findTarget(wanted ? wanted.getName() : StringRef())))
+  if (!options.gpu.empty() || (wanted && wanted.lanesAreInvocations())) {
+    if (failed(findGpu(wanted)))
+      return failure();
+  } else if (options.stop > Stage::Header) {
+    return error() << "stage " << stageName(options.stop)
+                   << " is of a GPU's kernels, and no GPU is asked for";
+  } else if (failed(findTarget(wanted ? wanted.getName() : StringRef()))) {
     return failure();
+  }
   if (!module.getOps<kv::ModelOp>().empty())
     header = headerFor(*module.getOps<kv::ModelOp>().begin());
   PassManager passes(&context);
   passes.enableVerifier(true);
-  for (Stage stage : {Stage::Steps, Stage::Tiles, Stage::Loops, Stage::LLVM})
-    if (stage > stageOf(module) && stage <= options.stop)
-      buildStage(passes, stage, *target);
+  const Stage at = stageOf(module);
+  const TileTarget &tiles = gpu ? static_cast<TileTarget &>(*gpu)
+                                : static_cast<const TileTarget &>(*target);
+  for (Stage stage : {Stage::Steps, Stage::Tiles, Stage::Loops})
+    if (stage > at && stage <= options.stop)
+      buildStage(passes, stage, tiles);
+  const Stage last = gpu ? Stage::SPIRV : Stage::LLVM;
+  if (last > at && last <= options.stop)
+    gpu ? gpu->buildKernels(passes) : target->buildLLVM(passes);
   if (options.stop != Stage::KV)
-    module->setAttr("kv.target", target->attribute(&context));
+    module->setAttr("kv.target", tiles.attribute(&context));
   return passes.run(module);
 }
 
@@ -188,6 +237,18 @@ LogicalResult Compile::writeText(ModuleOp module) {
   std::string failed;
   if (writeFile(
           output, [&](llvm::raw_ostream &os) { module.print(os); }, failed))
+    return success();
+  return error() << failed;
+}
+
+LogicalResult Compile::writeKernels(ModuleOp module) {
+  std::string failed;
+  if (writeBinary(
+          output,
+          [&](llvm::raw_pwrite_stream &os, std::string &error) {
+            return gpu->serialize(module, os, error);
+          },
+          failed))
     return success();
   return error() << failed;
 }
@@ -267,8 +328,10 @@ LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
   }
   if (failed(compile.lower(module)))
     return failure();
-  if (options.stop <= Stage::LLVM)
+  if (options.stop <= Stage::LLVM || options.stop == Stage::SPIRV)
     return compile.writeText(module);
+  if (options.stop == Stage::Kernels)
+    return compile.writeKernels(module);
   llvm::LLVMContext llvmContext;
   auto translated = translateModuleToLLVMIR(module, llvmContext, "kvc");
   if (!translated)
@@ -284,16 +347,17 @@ LogicalResult lowerModule(ModuleOp module, const CompileOptions &options) {
 static StringRef targetIn(const llvm::Module &module) {
   const llvm::GlobalVariable *name =
       module.getGlobalVariable("kvc_target", /*AllowInternal=*/true);
-  auto text = name && name->hasInitializer()
-                  ? dyn_cast<llvm::ConstantDataArray>(name->getInitializer())
-                  : nullptr;
+  const auto *text =
+      name && name->hasInitializer()
+          ? dyn_cast<llvm::ConstantDataArray>(name->getInitializer())
+          : nullptr;
   return text && text->isCString() ? text->getAsCString() : StringRef();
 }
 
 LogicalResult compileIRFile(MLIRContext &context, StringRef input,
                             const CompileOptions &options, StringRef output) {
   Compile compile{context, options, output};
-  if (options.stop < Stage::IR || options.stop == Stage::Header)
+  if (options.stop < Stage::IR || options.stop >= Stage::Header)
     return compile.error() << input << " is LLVM IR already, behind stage "
                            << stageName(options.stop);
   llvm::LLVMContext llvmContext;

@@ -29,7 +29,9 @@ enum class Stage {
   Object,  ///< object file
   Archive, ///< static library, with its C header beside it
   Library, ///< shared library, likewise
-  Header   ///< the C header alone
+  Header,  ///< the C header alone
+  SPIRV,   ///< a GPU's kernels behind the loops: the SPIR-V dialect
+  Kernels  ///< those as a file of SPIR-V
 };
 
 std::optional<Stage> parseStage(llvm::StringRef name);
@@ -40,6 +42,8 @@ inline constexpr llvm::StringLiteral DefaultTarget = "x86-64-v3";
 
 struct CompileOptions {
   std::string target; ///< "": what IR was made for, else DefaultTarget
+  std::string gpu;    ///< "": what IR was made for, else none: a CPU's library
+  int64_t subgroup = 0; ///< of the GPU; 0: what IR was made for, else a default
   Stage stop = Stage::Library;
 };
 

@@ -12,6 +12,7 @@
 
 #include "compiler/spec/Resolve.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace kvc::spec;
@@ -107,10 +108,9 @@ bool Felt::isDefault(const Setting &setting, const Layer &layer) const {
 }
 
 bool Felt::isDefaultIn(const Setting &setting, const Indices &indices) const {
-  for (std::size_t layer : indices)
-    if (!isDefault(setting, layers[layer]))
-      return false;
-  return true;
+  return std::ranges::all_of(indices, [&](std::size_t layer) {
+    return isDefault(setting, layers[layer]);
+  });
 }
 
 /// Whether the readers' owners have the written default too; only then it

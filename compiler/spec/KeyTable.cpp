@@ -283,8 +283,6 @@ static constexpr Key table[] = {
      .forms = Choice,
      .words = "8 4 2",
      .required = true,
-     .notYet = "2",
-     .now = "codes of 8 or 4 bits",
      .doc = "bits of a code"},
     {.id = KeyId::Per,
      .section = Section::Precision,
@@ -301,8 +299,6 @@ static constexpr Key table[] = {
      .min = 1,
      .max = maxLength,
      .fallback = "per channel 32; per token all channels of the head",
-     .notYet = "all",
-     .now = "groups of a fixed size",
      .doc = "values that share one scale and zero"},
     {.id = KeyId::Residual,
      .section = Section::Precision,
@@ -325,8 +321,6 @@ static constexpr Key table[] = {
      .forms = Word,
      .words = "f16 bf16 f32",
      .fallback = "f16",
-     .notYet = "bf16 f32",
-     .now = "scales: f16",
      .doc = "type of scales and zeros"},
 
     // rope

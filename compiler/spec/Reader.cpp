@@ -8,6 +8,7 @@
 #include "compiler/spec/Setting.h"
 #include "compiler/spec/Text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -71,10 +72,8 @@ static bool isIdentifier(std::string_view text) {
   };
   if (text.empty() || !letter(text.front()))
     return false;
-  for (char c : text)
-    if (!letter(c) && !(c >= '0' && c <= '9'))
-      return false;
-  return true;
+  return std::ranges::all_of(
+      text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
 static bool inRange(const Key &key, double value) {

@@ -102,6 +102,10 @@ struct Spec {
   std::string canonical;
 };
 
+/// The same model with a cache that keeps `tokens` tokens in f32: what others
+/// are measured against. Who reads whose cache is as it was; the name is not.
+Spec withFullCache(const Spec &spec, int64_t tokens);
+
 } // namespace kvc::spec
 
 #endif // KVC_COMPILER_SPEC_SPEC_H

@@ -1,4 +1,4 @@
-//===- Target.h - how the tile level becomes a target's code ----*- C++ -*-===//
+//===- Target.h - how the tile level becomes a CPU's library ----*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,32 +8,22 @@
 #ifndef KVC_COMPILER_TARGET_TARGET_H
 #define KVC_COMPILER_TARGET_TARGET_H
 
-#include "dialect/KVAttributes.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
+#include "compiler/target/TileTarget.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace kvc {
 
-/// A target: how the tile level becomes its code, and how that is written.
-class Target {
+/// A target of libraries: how the tile level becomes its code, and how that is
+/// written.
+class Target : public TileTarget {
 public:
-  virtual ~Target() = default;
-
-  /// As --target takes it.
-  virtual llvm::StringRef name() const = 0;
   /// Whether this machine has what its code needs.
   virtual bool runsHere() const = 0;
-  /// What the tile level needs to know of it.
-  virtual kv::TargetAttr attribute(mlir::MLIRContext *context) const = 0;
-  /// Tile level to vector, scf and memref.
-  virtual void buildLoops(mlir::OpPassManager &passes) const = 0;
-  /// Those to the LLVM dialect, with the library's entry points.
+  /// Loops to the LLVM dialect, with the library's entry points.
   virtual void buildLLVM(mlir::OpPassManager &passes) const = 0;
 
   /// Links the runtime into `module`, keeps only what a library exports, and

@@ -95,8 +95,9 @@ private:
   /// What a row attends to in a segment.
   TokenRange borders(kv::SegmentAttr segment, Value row);
   Value indexOf(kv::SegmentAttr segment, Value row);
-  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value end,
+  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value ahead,
                 Value whole, Value state);
+  Value aheadOf(Run run, TokenRange tokens);
   Value logits(Value dots, kv::SegmentAttr segment, Run run);
   Value masked(Value dots, kv::SegmentAttr segment, Run run, Value whole);
   Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
@@ -210,29 +211,38 @@ Value Attend::masked(Value dots, kv::SegmentAttr segment, Run run,
   return mask;
 }
 
-/// A run of tokens that end at `end`.
-Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run, Value end,
-                      Value whole, Value state) {
-  Value keys = tiles.page(view, segment.getKeys(), run.token);
-  Value values = tiles.page(view, segment.getValues(), run.token);
-  // The page of the run behind this one, or this one's.
-  Value nextKeys, nextValues;
-  if (rows == 1 && schedule.getAhead()) {
-    Value token = tiles.least(run.stop, tiles.subtract(end, tiles.constant(1)));
-    nextKeys = tiles.page(view, segment.getKeys(), token);
-    nextValues = tiles.page(view, segment.getValues(), token);
-  }
+/// The first token of the run that is asked for meanwhile; null where none is:
+/// many rows compute long enough for a processor to look ahead by itself.
+Value Attend::aheadOf(Run run, TokenRange tokens) {
+  if (rows > 1 || schedule.getPrefetch() == 0)
+    return {};
+  Value later = run.stop;
+  if (schedule.getPrefetch() > 1)
+    later = tiles.add(later, tiles.constant((schedule.getPrefetch() - 1) *
+                                            schedule.getRun()));
+  return tiles.least(later, tiles.subtract(tokens.end, tiles.constant(1)));
+}
+
+Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run,
+                      Value ahead, Value whole, Value state) {
+  auto page = [&](int64_t stream, Value token) {
+    return token ? tiles.page(view, stream, token) : Value();
+  };
+  Value keys = page(segment.getKeys(), run.token);
+  Value values = page(segment.getValues(), run.token);
   auto type = tile(schedule.getRun());
-  Value dots = kv::ContractOp::create(
-      builder, loc, type, query, Value(), Value(), keys, head, run.token,
-      run.lead, run.count, StringAttr(), schedule, nextKeys);
+  Value dots = kv::ContractOp::create(builder, loc, type, query, Value(),
+                                      Value(), keys, head, run.token, run.lead,
+                                      run.count, page(segment.getKeys(), ahead),
+                                      ahead, StringAttr(), schedule);
   dots = masked(logits(dots, segment, run), segment, run, whole);
   auto update = kv::SoftmaxUpdateOp::create(
       builder, loc, type, tile(1), state.getType(), dots, state, run.count);
   return kv::AccumulateOp::create(
       builder, loc, state.getType(), update.getWeights(), Value(), Value(),
-      values, head, run.token, run.lead, run.count, update.getNext(),
-      update.getAlpha(), StringAttr(), schedule, nextValues);
+      values, head, run.token, run.lead, run.count,
+      page(segment.getValues(), ahead), ahead, update.getNext(),
+      update.getAlpha(), StringAttr(), schedule);
 }
 
 /// A run over the tokens that any row attends to: borders only grow from row
@@ -263,9 +273,9 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
   auto overRuns = [&](TokenRange tokens, Value state) {
     return tiles.forRuns(tokens, keys.getOrigin(), borders, state,
                          [&](Run run, ValueRange carried) {
-                           return SmallVector<Value>{
-                               overRun(segment, query, run, tokens.end,
-                                       isWhole(run), carried[0])};
+                           return SmallVector<Value>{overRun(
+                               segment, query, run, aheadOf(run, tokens),
+                               isWhole(run), carried[0])};
                          })[0];
   };
   const int64_t stretch =

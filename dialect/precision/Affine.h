@@ -25,7 +25,11 @@
 
 namespace kvc::kv::affine {
 
-/// Checks what the affine points have in common.
+/// Checks what the affine points have in common: codes, and where they have a
+/// schedule, that.
+llvm::LogicalResult
+verifyCodes(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+            int64_t bits, mlir::Type scales);
 llvm::LogicalResult
 verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, int64_t bits,
        int64_t group, int64_t flush, int64_t residual, mlir::Type scales);
@@ -39,15 +43,24 @@ mlir::Value buildCodedTokens(mlir::OpBuilder &builder, mlir::Location loc,
 /// Of scales of a float type.
 double leastScale(mlir::Type scales);
 
-CodedBlock encode(llvm::ArrayRef<float> values, int64_t bits);
+CodedBlock encode(llvm::ArrayRef<float> values, int64_t bits,
+                  mlir::Type scales);
 double decode(uint32_t code, Pair pair);
 float read(uint32_t code, Pair pair);
 
-/// A pair is one word: the f16 scale in its low half, the f16 zero above.
+/// Words and bytes of a pair: a scale and a zero, side by side.
+inline unsigned pairWords(mlir::Type scales) { return scales.isF32() ? 2 : 1; }
+inline unsigned pairBytes(mlir::Type scales) {
+  return 2 * scales.getIntOrFloatBitWidth() / 8;
+}
+
+/// A pair of f16 or bf16 is one word: the scale in its low half, the zero
+/// above. One of f32 is two: the scale, then the zero.
 BuiltPair buildPair(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value least, mlir::Value greatest, int64_t bits);
+                    mlir::Value least, mlir::Value greatest, int64_t bits,
+                    mlir::Type scales);
 ScaleZero buildUnpackPair(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value word);
+                          mlir::ValueRange words, mlir::Type scales);
 mlir::Value buildEncode(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value value, ScaleZero pair, int64_t bits);
 mlir::Value buildDecode(mlir::OpBuilder &builder, mlir::Location loc,
@@ -58,7 +71,7 @@ template <typename Point>
 mlir::Attribute fromRequest(mlir::MLIRContext *context,
                             const PrecisionRequest &request,
                             llvm::StringRef per) {
-  if (request.type || request.per != per)
+  if (request.type || request.groupAll || request.per != per)
     return {};
   return Point::get(context, request.bits, request.group, request.flush,
                     request.residual, request.scales);
@@ -66,21 +79,22 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
 
 } // namespace kvc::kv::affine
 
-/// Defines what all affine points answer alike. What is left to a point is its
-/// block, and which parameters go together.
-#define KVC_DEFINE_AFFINE_POINT(Point)                                         \
+/// Defines what all affine points answer alike of a code and its pair.
+#define KVC_DEFINE_AFFINE_CODES(Point)                                         \
   unsigned Point::getElementBits() const { return getBits(); }                 \
-  bool Point::keepsOriginals() const { return true; }                          \
-  int64_t Point::codedTokens(int64_t tokens) const {                           \
-    return affine::codedTokens(tokens, getFlush(), getResidual());             \
+  unsigned Point::getPairWords() const {                                       \
+    return affine::pairWords(getScales());                                     \
   }                                                                            \
-  int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
+  unsigned Point::getPairBytes() const {                                       \
+    return affine::pairBytes(getScales());                                     \
+  }                                                                            \
+  bool Point::keepsOriginals() const { return true; }                          \
   bool Point::codesAreNumbers() const { return true; }                         \
   double Point::getLeastScale() const {                                        \
     return affine::leastScale(getScales());                                    \
   }                                                                            \
   CodedBlock Point::encode(llvm::ArrayRef<float> values) const {               \
-    return affine::encode(values, getBits());                                  \
+    return affine::encode(values, getBits(), getScales());                     \
   }                                                                            \
   double Point::decode(uint32_t code, Pair pair) const {                       \
     return affine::decode(code, pair);                                         \
@@ -88,20 +102,15 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
   float Point::read(uint32_t code, Pair pair) const {                          \
     return affine::read(code, pair);                                           \
   }                                                                            \
-  mlir::Value Point::buildCodedTokens(mlir::OpBuilder &builder,                \
-                                      mlir::Location loc, mlir::Value tokens)  \
-      const {                                                                  \
-    return affine::buildCodedTokens(builder, loc, tokens, getFlush(),          \
-                                    getResidual());                            \
-  }                                                                            \
   BuiltPair Point::buildPair(mlir::OpBuilder &builder, mlir::Location loc,     \
                              mlir::Value least, mlir::Value greatest) const {  \
-    return affine::buildPair(builder, loc, least, greatest, getBits());        \
+    return affine::buildPair(builder, loc, least, greatest, getBits(),         \
+                             getScales());                                     \
   }                                                                            \
   ScaleZero Point::buildUnpackPair(mlir::OpBuilder &builder,                   \
                                    mlir::Location loc, mlir::ValueRange words) \
       const {                                                                  \
-    return affine::buildUnpackPair(builder, loc, words.front());               \
+    return affine::buildUnpackPair(builder, loc, words, getScales());          \
   }                                                                            \
   mlir::Value Point::buildEncode(mlir::OpBuilder &builder, mlir::Location loc, \
                                  mlir::Value value, ScaleZero pair,            \
@@ -113,6 +122,21 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
   mlir::Value Point::buildDecode(mlir::OpBuilder &builder, mlir::Location loc, \
                                  mlir::Value word, unsigned slot) const {      \
     return affine::buildDecode(builder, loc, word, slot, getBits());           \
+  }
+
+/// And of when a token is coded. What is left to a point is its block, and
+/// which parameters go together.
+#define KVC_DEFINE_AFFINE_POINT(Point)                                         \
+  KVC_DEFINE_AFFINE_CODES(Point)                                               \
+  int64_t Point::codedTokens(int64_t tokens) const {                           \
+    return affine::codedTokens(tokens, getFlush(), getResidual());             \
+  }                                                                            \
+  int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
+  mlir::Value Point::buildCodedTokens(mlir::OpBuilder &builder,                \
+                                      mlir::Location loc, mlir::Value tokens)  \
+      const {                                                                  \
+    return affine::buildCodedTokens(builder, loc, tokens, getFlush(),          \
+                                    getResidual());                            \
   }
 
 #endif // KVC_DIALECT_PRECISION_AFFINE_H

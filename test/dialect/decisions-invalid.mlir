@@ -42,6 +42,16 @@
 
 // -----
 
+// expected-error@below {{prefetch is 0 to 64 runs, not -1}}
+#a = #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = -1>
+
+// -----
+
+// expected-error@below {{prefetch is 0 to 64 runs, not 65}}
+#a = #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 65>
+
+// -----
+
 // expected-error@below {{expected integer value}}
 // expected-error@below {{failed to parse KV_SegmentAttr parameter 'keys'}}
 #a = #kv.segment<keys = first, values = 1, rotation = 0>
@@ -50,16 +60,6 @@
 
 // expected-error@below {{dot is "vpmadd", "sdot" or not there, not "vnni"}}
 #a = #kv.target<name = "x", lanes = 8, registers = 16, dot = "vnni">
-
-// -----
-
-// expected-error@below {{ahead is 0 to 65536, not 65537}}
-#a = #kv.target<name = "x", lanes = 8, registers = 16, ahead = 65537>
-
-// -----
-
-// expected-error@below {{ahead is 0 to 65536, not -1}}
-#a = #kv.schedule<heads = 1, run = 64, rows = 1, ahead = -1>
 
 // -----
 

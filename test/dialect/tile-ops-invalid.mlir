@@ -250,6 +250,25 @@ func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %i: index) {
 
 // -----
 
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#other = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %o: !kv.page<#other>, %i: index) {
+  // expected-error-re@below {{'kv.contract' op asks ahead for '!kv.page<{{.*}}kind = "sink"{{.*}}>' and reads '!kv.page<{{.*}}kind = "original"{{.*}}>'}}
+  %r = kv.contract %t with %p head %i run %i, %i, %i ahead %o at %i : !kv.tile<3x16>, !kv.page<#plain> ahead !kv.page<#other> -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+#values = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op has a page ahead just where it has a token ahead}}
+  %r = "kv.accumulate"(%t, %p, %i, %i, %i, %i, %p, %s) <{operandSegmentSizes = array<i32: 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0>}> : (!kv.tile<3x64>, !kv.page<#values>, index, index, index, index, !kv.page<#values>, !kv.state<3x12>) -> !kv.state<3x12>
+  return
+}
+
+// -----
+
 #bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#bare>, %s: !kv.state<3x12>, %i: index) {
   // expected-error@below {{'kv.accumulate' op needs a stream whose layout is chosen}}
@@ -733,9 +752,73 @@ func.func @f(%o: !kv.tile<3x12, i16>, %p: !kv.page<#keys>, %i: index) {
 // -----
 
 #plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
-#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
-func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %n: !kv.page<#plain>, %i: index) {
-  // expected-error@below {{'kv.contract' op is followed by a page of}}
-  %s = kv.contract %t with %p head %i run %i, %i, %i next %n : <3x12>, <#keys> next !kv.page<#plain> -> <3x64>
+#all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#all>, %i: index) {
+  // expected-error@below {{'kv.quantize' op needs the extremes of all tokens, which are one block of scales}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i : !kv.page<#plain>, !kv.page<#all>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#keys>, %e: !kv.tile<2x12>, %i: index) {
+  // expected-error@below {{'kv.quantize' op makes scales of its own tokens, without extremes of others}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i by %e : !kv.page<#plain>, !kv.page<#keys> by !kv.tile<2x12>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#all>, %e: !kv.tile<2x13>, %i: index) {
+  // expected-error@below {{'kv.quantize' op has extremes of 13 channels, not 12}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i by %e : !kv.page<#plain>, !kv.page<#all> by !kv.tile<2x13>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %e: !kv.tile<3x12>, %i: index) {
+  // expected-error@below {{'kv.extremes' op has 2 rows of extremes, not 3}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<3x12>, !kv.page<#plain>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %e: !kv.tile<2x11>, %i: index) {
+  // expected-error@below {{'kv.extremes' op has extremes of 11 channels, not 12}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<2x11>, !kv.page<#plain>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#keys>, %e: !kv.tile<2x12>, %i: index) {
+  // expected-error@below {{'kv.extremes' op looks at originals, which have no scales, not #kv.affine_channel}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<2x12>, !kv.page<#keys>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>>
+func.func @f(%o: !kv.page<#bare>, %e: !kv.tile<2x12>, %i: index) {
+  // expected-error@below {{'kv.extremes' op needs a stream whose layout is chosen}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<2x12>, !kv.page<#bare>
+  return
+}
+
+// -----
+
+func.func @f(%p: index, %i: index) {
+  // expected-error@below {{'kv.init_extremes' op has 2 rows of extremes, not 1}}
+  %e = kv.init_extremes : !kv.tile<1x12>
   return
 }

@@ -9,8 +9,10 @@
 #tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 #values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
 #floats = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+#all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 #bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
 
+// CHECK-DAG: #[[ALL:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "code", {{.*}}affine_all
 // CHECK-DAG: #[[KEYS:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "code", {{.*}}affine_channel
 // CHECK-DAG: #[[PLAIN:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "original"
 // CHECK-DAG: #[[VALUES:stream[0-9]*]] = #kv.stream<plane = "values", kind = "code"
@@ -46,6 +48,8 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %s = kv.contract %o zeros %z centers %c with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64, rows = 16> : !kv.tile<3x16>, !kv.page<#keys> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> !kv.tile<3x64>
   // CHECK: kv.contract %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x16>, <#[[PLAIN]]> -> <3x64>
   %s0 = kv.contract %q with %plain head %h run %t, %lead, %n : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x64>
+  // CHECK: kv.contract %{{.*}} with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} ahead %[[K]] at %{{.*}} : <3x16>, <#[[KEYS]]> ahead !kv.page<#[[KEYS]]> -> <3x64>
+  %s1 = kv.contract %q with %keys head %h run %t, %lead, %n ahead %keys at %t : !kv.tile<3x16>, !kv.page<#keys> ahead !kv.page<#keys> -> !kv.tile<3x64>
   // CHECK: kv.logit %{{.*}} by #kv.plain<scale = 1.000000e+00 : f64> head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} each 3 at {
   // CHECK-NEXT: ^bb0(%[[ROW:.*]]: index):
   // CHECK-NEXT:   kv.yield %[[ROW]] : index
@@ -68,6 +72,8 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64, rows = 16> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> !kv.state<3x12>
   // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} : <3x64>, <#{{.*}}>, <3x12> -> <3x12>{{$}}
   %3 = kv.accumulate %weights with %floats head %h run %t, %lead, %n into %2 : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
+  // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} ahead %{{.*}} at %{{.*}} into %{{.*}} : <3x64>, <#[[VALUES]]> ahead !kv.page<#[[VALUES]]>, <3x12> -> <3x12>{{$}}
+  %4 = kv.accumulate %weights with %values head %h run %t, %lead, %n ahead %values at %t into %2 : !kv.tile<3x64>, !kv.page<#values> ahead !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x12>
   // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}] of %{{.*}} each 3, %{{.*}} : <3x12>, memref<1x9x12xf32>, memref<1x9xf32>
   kv.finish %3 to %out[%h] of %n each 3, %lse : !kv.state<3x12>, memref<1x9x12xf32>, memref<1x9xf32>
   return
@@ -109,11 +115,17 @@ func.func @merge(%parts: !kv.parts, %i: index, %row: index) -> !kv.state<3x12> {
 }
 
 // CHECK: func.func @writing
-func.func @writing(%row: !kv.tile<1x12>, %o: !kv.page<#plain>, %c: !kv.page<#keys>, %h: index, %from: index, %to: index, %buffer: memref<?xf32>) -> index {
+func.func @writing(%row: !kv.tile<1x12>, %o: !kv.page<#plain>, %c: !kv.page<#keys>, %all: !kv.page<#all>, %h: index, %from: index, %to: index, %buffer: memref<?xf32>) -> index {
   // CHECK: kv.encode %{{.*}} to %{{.*}} head %{{.*}} at %{{.*}} : <1x12>, <#[[PLAIN]]>
   %n = kv.encode %row to %o head %h at %from : !kv.tile<1x12>, !kv.page<#plain>
   // CHECK: kv.quantize %{{.*}} to %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} : <#[[PLAIN]]>, <#[[KEYS]]>
   %m = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#plain>, !kv.page<#keys>
+  // CHECK: %[[NONE:.*]] = kv.init_extremes : <2x12>
+  %none = kv.init_extremes : !kv.tile<2x12>
+  // CHECK: %[[SOME:.*]] = kv.extremes %[[NONE]] with %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} : <2x12>, <#[[PLAIN]]>
+  %some = kv.extremes %none with %o head %h tokens %from, %to : !kv.tile<2x12>, !kv.page<#plain>
+  // CHECK: kv.quantize %{{.*}} to %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} by %[[SOME]] : <#[[PLAIN]]>, <#[[ALL]]> by !kv.tile<2x12>
+  %a = kv.quantize %o to %all head %h tokens %from, %to by %some : !kv.page<#plain>, !kv.page<#all> by !kv.tile<2x12>
   // CHECK: kv.decode %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} into %{{.*}}[%{{.*}} of %{{.*}}] : <#[[KEYS]]>, memref<?xf32>
   kv.decode %c head %h tokens %from, %to into %buffer[%from of %to] : !kv.page<#keys>, memref<?xf32>
   return %n : index

@@ -55,7 +55,7 @@ for command in commands:
 read = set()
 for source in sources:
     code = open(source, encoding="utf-8").read()
-    read |= set(re.findall(r'(?:has|get|getInteger)\(\s*"(-[-\w]+)"', code))
+    read |= set(re.findall(r'(?:has|get|getIntegers?)\(\s*"(-[-\w]+)"', code))
     for group in re.findall(r"StringRef flag : \{([^}]*)\}", code):
         read |= set(re.findall(r'"(-[-\w]+)"', group))
 for name in read - listed:

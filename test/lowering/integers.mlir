@@ -121,16 +121,4 @@ module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16,
     %next = kv.accumulate %o zeros %z with %page head %h run %t, %lead, %n into %state scales "result" : <2x64, i16>, <#values>, <1x16> zeros !kv.tile<1x5> -> <1x16>
     return %next : !kv.state<1x16>
   }
-
-  // Pages are fetched ahead, beyond the record's end from the next page.
-  // CHECK-LABEL: func.func @ahead(
-  // CHECK:       memref.extract_aligned_pointer_as_index
-  // CHECK:       scf.for
-  // CHECK:       arith.select %{{.*}}, %c0, %{{.*}} : index
-  // CHECK:       memref.prefetch %{{.*}}, read, locality<3>, data
-  // CHECK:       llvm.call_intrinsic
-  func.func @ahead(%o: !kv.tile<1x16, i16>, %z: !kv.tile<1x5>, %page: !kv.page<#keys8>, %next: !kv.page<#keys8>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x64> {
-    %s = kv.contract %o zeros %z with %page head %h run %t, %lead, %n scales "operand" schedule <heads = 1, run = 64, rows = 1, arithmetic = i16, ahead = 64> next %next : <1x16, i16>, <#keys8> zeros !kv.tile<1x5> next !kv.page<#keys8> -> <1x64>
-    return %s : !kv.tile<1x64>
-  }
 }

@@ -33,7 +33,8 @@ struct Coding {
 };
 
 void check(const Coding &want) {
-  CodedBlock got = affine::encode(want.values, want.bits);
+  CodedBlock got =
+      affine::encode(want.values, want.bits, mlir::Float16Type::get(context));
   bool good = CHECK_EQ(got.pair.scale, want.scale) &&
               CHECK_EQ(got.pair.zero, want.zero) &&
               CHECK(!std::signbit(got.pair.zero) || got.pair.zero != 0) &&

@@ -6,102 +6,23 @@
 //===----------------------------------------------------------------------===//
 //
 // What a point builds is evaluated by folding, and must be, to the bit, what
-// its definition gives.
+// its definition gives. CodingTest does the same for codes with scales.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Check.h"
+#include "Evaluator.h"
 #include "dialect/KVDialect.h"
 #include "dialect/precision/Affine.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
-#include "llvm/ADT/DenseMap.h"
 
 #include <bit>
 #include <cfloat>
 #include <cmath>
-#include <random>
 #include <vector>
 
-using namespace mlir;
+using namespace kvc::test;
 using namespace kvc::kv;
 
 namespace {
-
-MLIRContext *context;
-
-/// A block to build in, and its values once all operands are constants.
-struct Evaluator {
-  Block block;
-  OpBuilder builder;
-  Location loc;
-  DenseMap<Value, Attribute> known;
-
-  Evaluator() : builder(context), loc(builder.getUnknownLoc()) {
-    builder.setInsertionPointToEnd(&block);
-  }
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value number(float value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getF32FloatAttr(value));
-  }
-  Value word(uint32_t value) {
-    return arith::ConstantOp::create(
-        builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
-  }
-
-  int64_t integer(Value value) {
-    return cast<IntegerAttr>(evaluate(value)).getInt();
-  }
-  uint32_t bits(Value value) { return static_cast<uint32_t>(integer(value)); }
-  float real(Value value) {
-    return cast<FloatAttr>(evaluate(value)).getValue().convertToFloat();
-  }
-
-  Attribute evaluate(Value value) {
-    if (Attribute attribute = known.lookup(value))
-      return attribute;
-    Operation *op = value.getDefiningOp();
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(evaluate(operand));
-    // A rounding conversion is left alone by its folder.
-    if (isa<arith::TruncFOp>(op)) {
-      llvm::APFloat number = cast<FloatAttr>(operands[0]).getValue();
-      bool loses;
-      auto type = cast<FloatType>(value.getType());
-      number.convert(type.getFloatSemantics(),
-                     llvm::RoundingMode::NearestTiesToEven, &loses);
-      return known[value] = FloatAttr::get(type, number);
-    }
-    // So is a fused operation.
-    if (isa<math::FmaOp>(op)) {
-      auto of = [&](int i) { return cast<FloatAttr>(operands[i]).getValue(); };
-      llvm::APFloat number = of(0);
-      number.fusedMultiplyAdd(of(1), of(2),
-                              llvm::RoundingMode::NearestTiesToEven);
-      return known[value] = FloatAttr::get(value.getType(), number);
-    }
-    SmallVector<OpFoldResult> results;
-    if (!CHECK(succeeded(op->fold(operands, results)))) {
-      op->dump();
-      std::abort();
-    }
-    // In place: the operands changed.
-    if (results.empty())
-      return evaluate(value);
-    OpFoldResult result = results[0];
-    Attribute attribute = dyn_cast<Attribute>(result);
-    if (!attribute)
-      attribute = evaluate(cast<Value>(result));
-    return known[value] = attribute;
-  }
-};
 
 void counts() {
   Type f16 = Float16Type::get(context);
@@ -146,106 +67,6 @@ void counts() {
         CHECK_EQ(at.integer(built),
                  position.queryIndex(rotation, 1000, evicted));
       }
-}
-
-/// Codes a block both ways.
-void check(PrecisionAttrInterface point, llvm::ArrayRef<float> values) {
-  const CodedBlock want = point.encode(values);
-  const unsigned bits = point.getElementBits();
-  Evaluator at;
-  float least = values[0], greatest = values[0];
-  for (float value : values) {
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
-  }
-  BuiltPair pair = point.buildPair(at.builder, at.loc, at.number(least),
-                                   at.number(greatest));
-  CHECK_EQ(pair.words.size(), point.getPairWords());
-  CHECK_EQ(at.integer(pair.saturated), want.saturated);
-  ScaleZero unpacked = point.buildUnpackPair(at.builder, at.loc, pair.words);
-  auto same = [](float a, float b) {
-    return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
-  };
-  bool good = CHECK(same(at.real(unpacked.scale), want.pair.scale));
-  good &= CHECK(same(at.real(unpacked.zero), want.pair.zero));
-  // The codes fill a word, slot by slot.
-  uint32_t word = 0;
-  const unsigned perWord = 32 / bits;
-  for (unsigned i = 0; i < values.size(); ++i) {
-    Value saturated;
-    Value code = point.buildEncode(at.builder, at.loc, at.number(values[i]),
-                                   unpacked, &saturated);
-    good &= CHECK_EQ(at.bits(code), want.codes[i]);
-    good &= CHECK(!saturated);
-    if (i < perWord)
-      word |= want.codes[i] << (i * bits);
-  }
-  for (unsigned i = 0; i < values.size() && i < perWord; ++i) {
-    Value number = point.buildDecode(at.builder, at.loc, at.word(word), i);
-    good &= CHECK_EQ(at.real(number), static_cast<float>(want.codes[i]));
-  }
-  // No code lies further than half a step from its value, where it could be
-  // reached at all.
-  for (unsigned i = 0; i < values.size() && !want.saturated; ++i)
-    good &=
-        CHECK(std::fabs(point.decode(want.codes[i], want.pair) - values[i]) <=
-              want.pair.scale * 0.50001 + std::fabs(values[i]) * 0x1p-23);
-  if (!good) {
-    std::cerr << std::hexfloat << "  in";
-    for (float value : values)
-      std::cerr << " " << value;
-    std::cerr << std::defaultfloat << "\n";
-  }
-}
-
-void codes() {
-  Type f16 = Float16Type::get(context);
-  std::vector<std::vector<float>> blocks{{1, 1, 1},
-                                         {300.1f},
-                                         {-1, -2, -3, 2},
-                                         {0, 15, 0.5f, 1.5f, 2.5f, 14.5f},
-                                         {299.7f, 300, 300.3f},
-                                         {65504, 65504},
-                                         {0x1.ffc002p15f},
-                                         {-0x1.ffc002p15f, -65504},
-                                         {70000, 70001},
-                                         {-70000, 70000},
-                                         {-1e9f, 1e9f},
-                                         {0, 982560},
-                                         {0, 982560.0625f},
-                                         {-0x1p56f, 0x1p56f},
-                                         {1e-6f, 2e-6f},
-                                         {1e-30f},
-                                         {-1e-30f},
-                                         {-0.0f, -0.0f},
-                                         {-0.0f, 1},
-                                         {-1, -0.0f},
-                                         {0x1p-149f, -0x1p-149f},
-                                         {0x1p-24f, -0x1p-24f, 0x1.8p-24f},
-                                         {0, 0x1.ep-11f}};
-  // Random ones of every magnitude that is taken.
-  std::mt19937 random(3);
-  for (int i = 0; i < 400; ++i) {
-    std::vector<float> block(1 + random() % 8);
-    const float size = std::ldexp(1.0f, static_cast<int>(random() % 140) - 84);
-    const float mean =
-        random() % 3 ? 0 : size * static_cast<float>(random() % 1000);
-    for (float &value : block)
-      value = mean + size * std::normal_distribution<float>()(random);
-    for (float &value : block)
-      value = std::clamp(value, -0x1p56f, 0x1p56f);
-    blocks.push_back(block);
-  }
-  for (int64_t bits : {8, 4}) {
-    PrecisionAttrInterface channel =
-        AffineChannelAttr::get(context, bits, 8, 8, 0, f16);
-    PrecisionAttrInterface token =
-        AffineTokenAttr::get(context, bits, 8, 1, 0, f16);
-    for (const auto &block : blocks) {
-      check(channel, block);
-      check(token, block);
-    }
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -435,7 +256,6 @@ int main() {
   local.loadDialect<KVDialect, arith::ArithDialect, math::MathDialect>();
   context = &local;
   counts();
-  codes();
   floats();
   scores();
   softcap();

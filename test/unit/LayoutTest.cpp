@@ -148,13 +148,15 @@ void all(mlir::MLIRContext *context) {
   std::vector<PrecisionAttrInterface> encodings{
       FloatPrecisionAttr::get(context, mlir::Float32Type::get(context)),
       FloatPrecisionAttr::get(context, f16)};
-  for (int64_t bits : {8, 4})
-    for (int64_t group : {1, 5, 32}) {
-      encodings.push_back(
-          AffineChannelAttr::get(context, bits, group, group, 0, f16));
-      encodings.push_back(
-          AffineTokenAttr::get(context, bits, group, 1, 7, f16));
-    }
+  mlir::Type f32 = mlir::Float32Type::get(context);
+  for (int64_t bits : {8, 4, 2})
+    for (int64_t group : {1, 5, 32})
+      for (mlir::Type scales : {f16, f32}) {
+        encodings.push_back(
+            AffineChannelAttr::get(context, bits, group, group, 0, scales));
+        encodings.push_back(
+            AffineTokenAttr::get(context, bits, group, 1, 7, scales));
+      }
   for (PrecisionAttrInterface encoding : encodings)
     for (int64_t channels : {1, 6, 33, 72})
       for (int64_t lanes : {4, 8})
@@ -162,7 +164,8 @@ void all(mlir::MLIRContext *context) {
           check(context, encoding, "tokens", lanes, vectors, channels, 64);
           check(context, encoding, "channels", lanes, vectors, channels, 64);
           // Whole words, but no whole vectors, of tokens.
-          check(context, encoding, "channels", lanes, vectors, channels, 40);
+          if (encoding.getElementBits() > 2)
+            check(context, encoding, "channels", lanes, vectors, channels, 40);
         }
 }
 

@@ -162,6 +162,8 @@ void attendHead(const Layer &layer, const Shape &shape, const Query &query,
     if (lie() == Lie::NotFinite && layer.seen == 7)
       to = NAN;
   }
+  if (!query.lse)
+    return;
   query.lse[head] = static_cast<float>(greatest + std::log(sum));
   if (lie() == Lie::Lse && layer.seen == 7)
     query.lse[head] += 1e-3f;
@@ -367,7 +369,10 @@ int64_t heldBytes(int32_t number, int64_t seen) {
 }
 
 kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
+  // Stats alone lie, so that the two can be told apart.
   *out = bytesOf(layer, tokens);
+  if (out->residual && lie() == Lie::Used)
+    out->residual -= 4;
   return KVC_OK;
 }
 

@@ -53,7 +53,6 @@ CpuDescription CpuTarget::x86V3() {
           .lanes = 8,
           .registers = 16,
           .dot = "vpmadd",
-          .ahead = 1024,
           .features = runtime::CpuX86_64V3,
           .runtime = x86Runtime};
 }
@@ -78,7 +77,6 @@ CpuDescription CpuTarget::armLinux() {
           .lanes = 4,
           .registers = 32,
           .dot = "sdot",
-          .ahead = 1024,
           .features = runtime::ArmV8_2,
           .runtime = armRuntime};
 }
@@ -92,8 +90,7 @@ bool CpuTarget::runsHere() const {
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
   return kv::TargetAttr::get(context, description.name, description.lanes,
-                             description.registers, description.dot,
-                             description.ahead);
+                             description.registers, "vector", description.dot);
 }
 
 void CpuTarget::buildLoops(OpPassManager &passes) const {

@@ -24,7 +24,6 @@ struct CpuDescription {
   int64_t lanes;      ///< 32-bit lanes of a vector
   int64_t registers;  ///< vector registers
   std::string dot;    ///< of #kv.target
-  int64_t ahead;      ///< of #kv.target
   int64_t features;   ///< runtime/Platform.h
   llvm::StringRef (*runtime)(); ///< bitcode
 };

@@ -7,17 +7,17 @@
 
 // -----
 
-// expected-error@below {{codes have 8 or 4 bits, not 2}}
-#a = #kv.affine_channel<bits = 2, group = 32, flush = 128, residual = 0, scales = f16>
+// expected-error@below {{codes have 8, 4 or 2 bits, not 1}}
+#a = #kv.affine_channel<bits = 1, group = 32, flush = 128, residual = 0, scales = f16>
 
 // -----
 
-// expected-error@below {{codes have 8 or 4 bits, not 0}}
+// expected-error@below {{codes have 8, 4 or 2 bits, not 0}}
 #a = #kv.affine_channel<bits = 0, group = 32, flush = 128, residual = 0, scales = f16>
 
 // -----
 
-// expected-error@below {{codes have 8 or 4 bits, not -4}}
+// expected-error@below {{codes have 8, 4 or 2 bits, not -4}}
 #a = #kv.affine_channel<bits = -4, group = 32, flush = 128, residual = 0, scales = f16>
 
 // -----
@@ -64,12 +64,12 @@
 
 // -----
 
-// expected-error@below {{scales are f16, not 'bf16', which is not generated yet}}
-#a = #kv.affine_channel<bits = 4, group = 32, flush = 128, residual = 0, scales = bf16>
+// expected-error@below {{scales are f16, bf16 or f32, not 'f64'}}
+#a = #kv.affine_channel<bits = 4, group = 32, flush = 128, residual = 0, scales = f64>
 
 // -----
 
-// expected-error@below {{scales are f16, not 'vector<2xf16>', which is not generated yet}}
+// expected-error@below {{scales are f16, bf16 or f32, not 'vector<2xf16>'}}
 #a = #kv.affine_channel<bits = 4, group = 32, flush = 128, residual = 0, scales = vector<2xf16>>
 
 // -----
