@@ -60,11 +60,17 @@ LogicalResult PolicyAttr::verify(
                          << precision;
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"keys", keys},
-        {"values", values}})
+        {"values", values}}) {
     if (precision.keepsOriginals() != precision.getBlock(1).has_value())
       return emitError() << name
                          << " keeps originals just where it has scales, "
                          << "unlike " << precision;
+    if (precision.remakesCodes() && precision.getBlock(2)->channels != 1)
+      return emitError() << name << " has a scale for all tokens of "
+                         << precision.getBlock(2)->channels
+                         << " channels, where it is one a channel, in "
+                         << precision;
+  }
   for (auto precision : {keys, values, residual, keySinks, valueSinks})
     if (const unsigned bits = precision.getElementBits();
         bits < 1 || bits > 32 || !llvm::isPowerOf2_32(bits))

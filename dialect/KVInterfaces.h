@@ -21,8 +21,13 @@ namespace kvc::kv {
 
 /// Tokens x channels that share one (scale, zero).
 struct ScaleBlock {
+  /// As `tokens`: all that are stored beyond the sinks.
+  static constexpr int64_t AllTokens = INT64_MAX;
+
   int64_t tokens;
   int64_t channels;
+
+  bool spansAllTokens() const { return tokens == AllTokens; }
 };
 
 /// A (scale, zero) as it is stored, widened to f32.

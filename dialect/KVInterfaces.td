@@ -44,7 +44,10 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       "unsigned", "getElementBits">,
     InterfaceMethod<[{The block of tokens x channels that shares a pair in a
       head of `dim` channels; none where there are no pairs. One side is 1 or
-      more tokens, the other 1 to `dim` channels.}],
+      more tokens, the other 1 to `dim` channels. A block of
+      `ScaleBlock::AllTokens` has all that are stored: then every token is a code
+      at once, all codes are made anew at each length that attends, and the
+      originals of all of them stay.}],
       "std::optional<::kvc::kv::ScaleBlock>", "getBlock", (ins "int64_t":$dim)>,
     InterfaceMethod<"32-bit words of one pair in a page.",
       "unsigned", "getPairWords", (ins), [{}], [{ return 1; }]>,
@@ -57,10 +60,11 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       "bool", "keepsOriginals", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<[{Of the first `tokens`, how many are codes: the first so
       many. Never falls as `tokens` grows, and is a multiple of the block's
-      tokens: a block is coded once.}],
+      tokens: a block is coded once. All of them, where a block has all.}],
       "int64_t", "codedTokens", (ins "int64_t":$tokens), [{}],
       [{ return tokens; }]>,
-    InterfaceMethod<"The most originals that wait at once, this step's included.",
+    InterfaceMethod<[{The most originals that wait at once, this step's
+      included; not asked where a block has all tokens.}],
       "int64_t", "mostOriginals", (ins), [{}], [{ return 0; }]>,
     InterfaceMethod<[{Code the values of one block, in any order: bit for bit
       what the generated code does. Without pairs: each value by itself.}],
@@ -105,6 +109,13 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$word, "unsigned":$slot)>,
   ];
+  let extraSharedClassDeclaration = [{
+    /// Whether codes are made anew at each length, of originals that stay.
+    bool remakesCodes() const {
+      const auto block = $_attr.getBlock(1);
+      return block && block->spansAllTokens();
+    }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

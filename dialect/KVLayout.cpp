@@ -17,6 +17,8 @@ PageLayout::PageLayout(StreamAttr stream)
     : stream(stream), layout(stream.getLayout()),
       block(stream.getEncoding().getBlock(layout.getChannels())),
       codesPerWord(32 / stream.getEncoding().getElementBits()) {
+  if (block && block->spansAllTokens())
+    block->tokens = layout.getTokens();
   const int64_t unit = tokensOnLanes() ? codesPerWord : lanes() * vectors();
   blockColumns = llvm::alignTo(layout.getBlock(), unit);
   columns = channelBlocks() * blockColumns;

@@ -28,7 +28,9 @@ struct PageLayout {
 
   StreamAttr stream;
   LayoutAttr layout;
-  std::optional<ScaleBlock> block; ///< of scales
+  /// Of scales. Where one has all tokens, each page has pairs of its own, all
+  /// alike.
+  std::optional<ScaleBlock> block;
   int64_t codesPerWord;
 
   /// Channels in storage order, padding included: columns of an operand that

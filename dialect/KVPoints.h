@@ -27,13 +27,14 @@
 namespace kvc::kv {
 
 struct PrecisionRequest {
-  mlir::Type type;      ///< a float type: unquantised; null: codes, as below
-  int64_t bits = 8;     ///< of a code
-  std::string per;      ///< what a scale belongs to: "channel" or "token"
-  int64_t group = 0;    ///< tokens or channels that share a scale
-  int64_t flush = 1;    ///< tokens coded at a time
-  int64_t residual = 0; ///< newest tokens kept as originals
-  mlir::Type scales;    ///< type of scales and zeros
+  mlir::Type type;       ///< a float type: unquantised; null: codes, as below
+  int64_t bits = 8;      ///< of a code
+  std::string per;       ///< what a scale belongs to: "channel" or "token"
+  bool groupAll = false; ///< all stored tokens share a scale
+  int64_t group = 0;     ///< else tokens or channels that do
+  int64_t flush = 1;     ///< tokens coded at a time
+  int64_t residual = 0;  ///< newest tokens kept as originals
+  mlir::Type scales;     ///< type of scales and zeros
 };
 
 struct TimeRequest {

@@ -226,6 +226,39 @@ LogicalResult EncodeOp::verify() {
   return success();
 }
 
+/// Row 0 is the least, row 1 the greatest.
+static LogicalResult verifyExtremes(Operation *op, TileType tile) {
+  if (tile.getRows() != 2)
+    return op->emitOpError("has 2 rows of extremes, not ") << tile.getRows();
+  return success();
+}
+
+/// Extremes of the channels of a page.
+static LogicalResult verifyExtremes(Operation *op, TileType tile,
+                                    const PageLayout &layout) {
+  if (failed(verifyExtremes(op, tile)))
+    return failure();
+  if (tile.getColumns() != layout.layout.getChannels())
+    return op->emitOpError("has extremes of ")
+           << tile.getColumns() << " channels, not "
+           << layout.layout.getChannels();
+  return success();
+}
+
+LogicalResult InitExtremesOp::verify() {
+  return verifyExtremes(*this, getExtremes().getType());
+}
+
+LogicalResult ExtremesOp::verify() {
+  auto layout = layoutOf(*this, getPage());
+  if (failed(layout))
+    return failure();
+  if (layout->block)
+    return emitOpError("looks at originals, which have no scales, not ")
+           << layout->stream.getEncoding();
+  return verifyExtremes(*this, getExtremes().getType(), *layout);
+}
+
 LogicalResult QuantizeOp::verify() {
   auto from = layoutOf(*this, getOriginals());
   auto to = layoutOf(*this, getCodes());
@@ -240,7 +273,14 @@ LogicalResult QuantizeOp::verify() {
       a.getLanes() != b.getLanes() || a.getHeads() != b.getHeads())
     return emitOpError("needs originals and codes of the same tokens, channels "
                        "and lanes a page");
-  return success();
+  const bool remakes = to->stream.getEncoding().remakesCodes();
+  if (remakes != bool(getExtremes()))
+    return emitOpError(remakes ? "needs the extremes of all tokens, which are "
+                                 "one block of scales"
+                               : "makes scales of its own tokens, without "
+                                 "extremes of others");
+  return remakes ? verifyExtremes(*this, getExtremes().getType(), *to)
+                 : success();
 }
 
 LogicalResult DecodeOp::verify() { return layoutOf(*this, getPage()); }

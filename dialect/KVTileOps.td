@@ -378,19 +378,52 @@ def KV_EncodeOp : KV_TileOp<"encode"> {
   let hasVerifier = 1;
 }
 
+def KV_InitExtremesOp : KV_TileOp<"init_extremes"> {
+  let summary = "least and greatest of no tokens: infinity, minus infinity";
+  let description = [{
+    Row 0 is the least, row 1 the greatest, a column a channel.
+    `%e = kv.init_extremes : !kv.tile<2x64>`
+  }];
+  let results = (outs KV_TileType:$extremes);
+  let assemblyFormat = "attr-dict `:` type($extremes)";
+  let hasVerifier = 1;
+}
+
+def KV_ExtremesOp : KV_TileOp<"extremes", [AllTypesMatch<["extremes", "result"]>]> {
+  let summary = "each channel's least and greatest, over more tokens of one head";
+  let description = [{
+    Of the tokens `from` to `to` - 1, which lie in one page, and of those that
+    `extremes` is of already.
+    `%f = kv.extremes %e with %page head %h tokens %from, %to : !kv.tile<2x64>, !kv.page<#s1>`
+  }];
+  let arguments = (ins KV_TileType:$extremes, KV_PageType:$page, Index:$head,
+                       Index:$from, Index:$to);
+  let results = (outs KV_TileType:$result);
+  let assemblyFormat = [{
+    $extremes `with` $page `head` $head `tokens` $from `,` $to attr-dict
+    `:` type($extremes) `,` type($page)
+  }];
+  let hasVerifier = 1;
+}
+
 def KV_QuantizeOp : KV_TileOp<"quantize"> {
   let summary = "code tokens of one head from a page of originals";
   let description = [{
     Tokens `from` to `to` - 1 lie in one page and in one block of scales. The
     scales cover just those. Gives how many scales and zeros saturated.
     `%n = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#s1>, !kv.page<#s2>`
+
+    Where a block of scales has all tokens, it is of many pages: `extremes` are
+    those of all of them, and each page is given the pairs that follow.
+    `%n = kv.quantize %o to %c head %h tokens %from, %to by %e : !kv.page<#s1>, !kv.page<#s2> by !kv.tile<2x64>`
   }];
   let arguments = (ins KV_PageType:$originals, KV_PageType:$codes, Index:$head,
-                       Index:$from, Index:$to);
+                       Index:$from, Index:$to, Optional<KV_TileType>:$extremes);
   let results = (outs Index:$saturated);
   let assemblyFormat = [{
-    $originals `to` $codes `head` $head `tokens` $from `,` $to attr-dict
-    `:` type($originals) `,` type($codes)
+    $originals `to` $codes `head` $head `tokens` $from `,` $to
+    (`by` $extremes^)? attr-dict
+    `:` type($originals) `,` type($codes) (`by` type($extremes)^)?
   }];
   let hasVerifier = 1;
 }

@@ -131,6 +131,18 @@ void appendPiece(const Request &request, int64_t count) {
     store.seen = token + 1;
   }
   store.reached = longest(store.reached, store.seen);
+  store.codedAt = 0;
+}
+
+void recode(kvc_cache &cache, int64_t layer, int64_t seen) {
+  int64_t owner = kvc_generated.layer[layer].owner;
+  // A reader's own kernel stores nothing.
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[owner].kernel;
+  LayerCache &store = cache.layers[owner];
+  if (!kernel.recode || store.codedAt == seen)
+    return;
+  store.codesSaturated = kernel.recode(&store.view, seen);
+  store.codedAt = seen;
 }
 
 void trimPages(const Request &request) {

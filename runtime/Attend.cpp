@@ -70,6 +70,9 @@ void Piece::open(const Request &itsRequest, int64_t count) {
   rows.seen = request->seen + request->done;
   rows.rows = count;
   rows.newest = request->store->seen;
+  // Before threads start: they share what is stored.
+  recode(*request->cache, request->layerNumber,
+         rows.seen < rows.newest ? rows.seen : rows.newest);
   rows.from = request->from;
   rows.to = request->to;
   rows.sinks = request->sinks;

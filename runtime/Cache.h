@@ -32,6 +32,9 @@ struct LayerCache {
   int64_t saturated;
   Stream streams[KVC_MAX_STREAMS];
   kvc_gen_view view; ///< the page tables of `streams`
+  /// Of codes that are made anew: the length as of which they were, 0: none
+  /// since the last token came; and how many of their pairs saturate.
+  int64_t codedAt, codesSaturated;
   float *sinks;      ///< [heads], learned; null where the layer takes none
 };
 
@@ -62,6 +65,10 @@ kvc_status attendQueries(kvc_query *queries, size_t count);
 kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse);
 kvc_status resetCache(kvc_cache *cache);
+
+/// Sees to it that codes which depend on all that is stored are those of length
+/// `seen` of the layer's owner.
+void recode(kvc_cache &cache, int64_t layer, int64_t seen);
 
 kvc_status countStored(kvc_cache *cache, int32_t layer, int64_t *out);
 kvc_status readStored(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,

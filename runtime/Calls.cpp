@@ -247,6 +247,7 @@ kvc_status resetCache(kvc_cache *cache) {
   for (int64_t i = 0; i < kvc_generated.layers; ++i) {
     LayerCache &layer = cache->layers[i];
     layer.seen = layer.reached = layer.saturated = 0;
+    layer.codedAt = layer.codesSaturated = 0;
     if (!isReader(i))
       for (int64_t j = 0; j < kvc_generated.layer[i].kernel->streams; ++j)
         layer.streams[j].trim({0, 0});

@@ -144,8 +144,9 @@ kvc_status checkReach(const Request &request) {
     kernel.ranges(seen, wanted);
     for (int64_t i = 0; i < kernel.streams; ++i) {
       int64_t begin = wanted[2 * i], end = wanted[2 * i + 1];
-      begin = begin > request.from ? begin : request.from;
-      end = end < request.to ? end : request.to;
+      bool all = kernel.recode; // what codes are made of is all of it
+      begin = begin > request.from || all ? begin : request.from;
+      end = end < request.to || all ? end : request.to;
       if (begin >= end || begin >= held[2 * i])
         continue;
       int64_t first = request.cache->firstPosition;

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-enum { KVC_GENERATED_VERSION = 2, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+enum { KVC_GENERATED_VERSION = 3, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
 
 /* kvc_gen_stream.kind */
 enum { KVC_STREAM_SINK = 0, KVC_STREAM_ORIGINAL = 1, KVC_STREAM_CODE = 2 };
@@ -138,6 +138,11 @@ typedef struct kvc_gen_kernel {
   void (*live)(int64_t seen, int64_t *out);
   int64_t learned_sinks; /* 1: attend takes `sinks`, which a cache is created
                           * with; 0: it does not look at them */
+  /* Make codes that depend on all that is stored anew, from originals that
+   * stay: those of length `seen`, whose tokens have pages. What attends and
+   * reads as of a length wants codes of that length. Returns how many scales
+   * and zeros of them saturate. Null: there are no such codes. */
+  int64_t (*recode)(const kvc_gen_view *view, int64_t seen);
 } kvc_gen_kernel;
 
 typedef struct kvc_gen_layer {

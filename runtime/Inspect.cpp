@@ -98,6 +98,7 @@ kvc_status readStored(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,
     return KVC_INVALID_ARGUMENT;
   }
   if (keys || values) {
+    recode(*cache, layer, store.seen);
     int64_t border = from > live.sinks ? from
                      : to < live.sinks ? to
                                        : live.sinks;
@@ -122,7 +123,8 @@ kvc_status measure(kvc_cache *cache, int32_t layer, kvc_stats *out) {
   Plan plan(kernel, store.seen, store.reached);
   out->stored = plan.stored();
   out->evicted = store.seen - plan.stored();
-  out->saturated = store.saturated;
+  recode(*cache, layer, store.seen);
+  out->saturated = store.saturated + store.codesSaturated;
   for (int64_t i = 0; i < kernel.streams; ++i)
     out->held += store.streams[i].heldBytes();
   out->used = plan.bytes();

@@ -118,8 +118,8 @@ std::string CFunctions::append() {
   return outer.getName().str();
 }
 
-std::string CFunctions::code() {
-  LLVM::LLVMFuncOp function = callee("code");
+std::string CFunctions::onLength(StringRef suffix) {
+  LLVM::LLVMFuncOp function = callee(suffix);
   return function ? function.getName().str() : "";
 }
 

@@ -23,7 +23,8 @@ public:
   /// Each gives the symbol's name; "" where the step has no such function.
   std::string store(llvm::StringRef suffix); ///< results to an array
   std::string append();
-  std::string code();
+  /// A function that takes a view and a length, as the runtime does too.
+  std::string onLength(llvm::StringRef suffix);
   std::string attend(llvm::StringRef suffix, int64_t rows);
   std::string merge();
   std::string read();

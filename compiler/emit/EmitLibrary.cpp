@@ -188,7 +188,7 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                 at(functions.store("indices")),
                 at(functions.store("plan")),
                 at(functions.append()),
-                at(functions.code()),
+                at(functions.onLength("code")),
                 at(functions.attend("attend", 1)),
                 at(functions.attend(
                     "attend_rows",
@@ -196,7 +196,8 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                 at(functions.merge()),
                 at(functions.read()),
                 at(functions.store("live")),
-                static_cast<int64_t>(functions.takesSinks())};
+                static_cast<int64_t>(functions.takesSinks()),
+                at(functions.onLength("recode"))};
   return array(name + "_kernel", {record});
 }
 
@@ -270,11 +271,9 @@ static LogicalResult checkFunctions(kv::StepOp step) {
     needed.push_back("attend_rows");
   if (step.getPolicy().getDepth().stores())
     needed.append({"append", "read_keys", "read_values"});
-  if (llvm::any_of(
-          step.getStreamList(),
-          [](kv::StreamAttr stream) { return stream.getKind() == "code"; }) &&
-      step.getPolicy().getDepth().stores())
-    needed.push_back("code");
+  for (kv::StreamAttr stream : step.getStreamList())
+    if (stream.getKind() == "code" && step.getPolicy().getDepth().stores())
+      needed.push_back(stream.getEncoding().remakesCodes() ? "recode" : "code");
   for (StringRef suffix : needed) {
     const std::string name = (step.getSymName() + "_" + suffix).str();
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);

@@ -16,8 +16,12 @@ using namespace llvm;
 
 namespace kvc::harness {
 
+/// Kinds of precision.
+static constexpr int Kinds = 4;
+
 ArrayRef<StringRef> precisionKinds() {
-  static const StringRef names[] = {"float", "per channel", "per token"};
+  static const StringRef names[Kinds] = {"float", "per channel", "per token",
+                                         "all tokens"};
   return names;
 }
 ArrayRef<StringRef> timeKinds() {
@@ -48,7 +52,10 @@ static int numberOf(ArrayRef<StringRef> names, StringRef name) {
 }
 
 static int kindOf(const spec::Precision &plane) {
-  return plane.coded ? numberOf(precisionKinds(), "per " + plane.per) : 0;
+  if (!plane.coded)
+    return 0;
+  return numberOf(precisionKinds(),
+                  plane.groupAll ? "all tokens" : "per " + plane.per);
 }
 
 /// Positions in the cache are felt with sinks and a window alone.
@@ -61,8 +68,8 @@ const std::vector<Cell> &allCells() {
   static const std::vector<Cell> cells = [] {
     std::vector<Cell> list;
     Cell cell;
-    for (cell.keys = 0; cell.keys < 3; ++cell.keys)
-      for (cell.values = 0; cell.values < 3; ++cell.values)
+    for (cell.keys = 0; cell.keys < Kinds; ++cell.keys)
+      for (cell.values = 0; cell.values < Kinds; ++cell.values)
         for (cell.depth = 0; cell.depth < 2; ++cell.depth)
           for (cell.time = 0; cell.time < 4; ++cell.time)
             for (cell.position = 0; cell.position < 3; ++cell.position)
@@ -89,7 +96,8 @@ Cell cellOf(const spec::Layer &layer) {
 }
 
 static size_t indexOf(const Cell &cell) {
-  return ((((cell.keys * 3 + cell.values) * 2 + cell.depth) * 4) + cell.time) *
+  return ((((cell.keys * Kinds + cell.values) * 2 + cell.depth) * 4) +
+          cell.time) *
              3 +
          cell.position;
 }
@@ -124,7 +132,7 @@ static SmallVector<bool> featuresOf(const spec::Layer &layer) {
 }
 
 Coverage::Coverage()
-    : counts(3 * 3 * 2 * 4 * 3), features(featureNames().size()) {}
+    : counts(Kinds * Kinds * 2 * 4 * 3), features(featureNames().size()) {}
 
 void Coverage::count(const spec::Spec &spec) {
   for (const spec::Layer &layer : spec.layers) {
@@ -195,8 +203,8 @@ void Coverage::print(raw_ostream &os) const {
   for (auto [time, position] : columns)
     os << formatv("{0,12}", positionKinds()[position]);
   os << "\n";
-  for (int keys = 0; keys < 3; ++keys)
-    for (int values = 0; values < 3; ++values)
+  for (int keys = 0; keys < Kinds; ++keys)
+    for (int values = 0; values < Kinds; ++values)
       for (int depth = 0; depth < 2; ++depth) {
         os << formatv("{0,-13}{1,-13}{2,-6}", precisionKinds()[keys],
                       precisionKinds()[values], depthKinds()[depth]);

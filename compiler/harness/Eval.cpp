@@ -10,8 +10,10 @@
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/FullAttention.h"
+#include "compiler/harness/HeldPages.h"
 #include "compiler/harness/Progress.h"
 #include "compiler/harness/Replay.h"
+#include "compiler/harness/Safetensors.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
@@ -127,6 +129,7 @@ public:
 private:
   Error read(const std::string &path);
   Error addToGroup(size_t number);
+  Error checkTarget() const;
   Error runGroup(const Group &group);
   Expected<Fidelity> runSpec(size_t number, const Trace &trace,
                              ArrayRef<std::vector<float>> full);
@@ -184,8 +187,8 @@ Error Evaluation::addToGroup(size_t number) {
   if (group == groups.end()) {
     auto trace = readTrace(options.trace, shapesOf(spec), ioOf(spec));
     if (!trace)
-      return joinErrors(userError("'" + spec.file + "' is of another model:"),
-                        trace.takeError());
+      return userError("'" + spec.file + "' is not of the trace's model: " +
+                       toString(trace.takeError()));
     tokens.push_back(trace->tokens);
     groups.push_back({key, {}});
     group = std::prev(groups.end());
@@ -201,7 +204,8 @@ Error Evaluation::addToGroup(size_t number) {
 }
 
 Error Evaluation::prepare() {
-  Error errors = Error::success();
+  auto trace = SafetensorsFile::open(options.trace);
+  Error errors = trace ? Error::success() : trace.takeError();
   for (const std::string &path : options.specs)
     errors = joinErrors(std::move(errors), read(path));
   if (errors)
@@ -209,7 +213,16 @@ Error Evaluation::prepare() {
   rows.resize(specs.size());
   for (size_t number = 0; number < specs.size(); ++number)
     errors = joinErrors(std::move(errors), addToGroup(number));
-  return errors;
+  return errors ? std::move(errors) : checkTarget();
+}
+
+/// A target that is none would be said once a spec, behind a full cache.
+Error Evaluation::checkTarget() const {
+  auto model = Model::load(options.specs.front(), /*threads=*/false);
+  if (!model)
+    return model.takeError();
+  auto held = expectHeld((*model)->module(), options.target);
+  return held ? Error::success() : held.takeError();
 }
 
 std::string Evaluation::title(size_t number) const {

@@ -42,7 +42,8 @@ HeldPages::Tokens HeldPages::holds(kv::StreamAttr stream,
     return {0, std::min(length, sinks)};
   const int64_t first = time.firstLive(length);
   auto precision = policy.getPlane(stream.getPlane());
-  if (!precision.keepsOriginals())
+  if (!precision.keepsOriginals() ||
+      (precision.remakesCodes() && stream.getKind() == "original"))
     return {first, length};
   const int64_t coded =
       sinks + precision.codedTokens(std::max<int64_t>(0, length - sinks));

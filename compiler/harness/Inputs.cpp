@@ -18,10 +18,10 @@ namespace kvc::harness {
 
 ArrayRef<InputKind> allInputKinds() {
   static const InputKind kinds[] = {
-      InputKind::Gaussian,    InputKind::Outliers,   InputKind::Biased,
-      InputKind::Ties,        InputKind::Constant,   InputKind::Zero,
-      InputKind::Alternating, InputKind::OneOutlier, InputKind::Saturating,
-      InputKind::Huge,        InputKind::Tiny};
+      InputKind::Gaussian,   InputKind::Outliers,    InputKind::Biased,
+      InputKind::Narrow,     InputKind::Ties,        InputKind::Constant,
+      InputKind::Zero,       InputKind::Alternating, InputKind::OneOutlier,
+      InputKind::Saturating, InputKind::Huge,        InputKind::Tiny};
   return kinds;
 }
 
@@ -33,6 +33,8 @@ StringRef inputName(InputKind kind) {
     return "outlier channels";
   case InputKind::Biased:
     return "biased";
+  case InputKind::Narrow:
+    return "narrow";
   case InputKind::Ties:
     return "ties";
   case InputKind::Constant:
@@ -65,6 +67,8 @@ static double makeValue(InputKind kind, Random &random, uint64_t place,
     return random.gaussian() * (place % 8 == 0 ? 20.0 : 0.5);
   case InputKind::Biased:
     return 100.0 * (place % 2 ? 1 : -1) + random.gaussian();
+  case InputKind::Narrow:
+    return 300.0 + 0.3 * random.gaussian();
   case InputKind::Ties:
     return 0.5 * static_cast<double>(random.between(-30, 30));
   case InputKind::Constant:

@@ -18,6 +18,7 @@ enum class InputKind {
   Gaussian,
   Outliers,    ///< a few channels carry most of the magnitude, as in models
   Biased,      ///< far from zero beside its spread
+  Narrow,      ///< the same, in all channels: mean 300, deviation 0.3
   Ties,        ///< on a grid, so that codes are halves
   Constant,    ///< max = min: the least scale
   Zero,        ///< +0 and -0

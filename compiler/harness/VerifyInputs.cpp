@@ -32,7 +32,7 @@ public:
 private:
   int64_t blockTokens(kv::Plane plane) const {
     auto block = policy.getPlane(plane).getBlock(shape.getDim(plane));
-    return block ? block->tokens : 1;
+    return block && !block->spansAllTokens() ? block->tokens : 1;
   }
 
   kv::PolicyAttr policy;

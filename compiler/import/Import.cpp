@@ -61,6 +61,7 @@ kv::PrecisionAttrInterface Importer::precision(const spec::Precision &plane) {
     request.type = type(plane.type);
   request.bits = plane.bits;
   request.per = plane.per;
+  request.groupAll = plane.groupAll;
   request.group = plane.group;
   request.flush = plane.flush;
   request.residual = plane.residual;

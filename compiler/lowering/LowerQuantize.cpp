@@ -9,7 +9,8 @@
 // side by side. A unit has a range of vectors of lanes and a range along the
 // dimension that is packed into words. Where pairs lie side by side on the
 // lanes, least and greatest are found lane by lane; where all lanes share the
-// pair, over the lanes besides.
+// pair, over the lanes besides. Where a pair covers all tokens, they are found
+// page by page first, into a tile, and codes follow from that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,17 +22,26 @@ using namespace mlir;
 
 namespace kvc {
 
+static constexpr double Infinity = std::numeric_limits<double>::infinity();
+
 namespace {
 
-/// Codes one head's tokens [from, to) of a page.
+/// Codes one head's tokens [from, to) of a page, in blocks of scales like
+/// `block`, or finds their extremes.
 class Quantizer {
 public:
-  Quantizer(Lanes &at, Record &originals, Record &codes, Value from, Value to)
+  /// `extremes`: of all tokens, row 0 the least and row 1 the greatest of each
+  /// channel; null: of those of the page.
+  Quantizer(Lanes &at, Record &originals, Record &codes, kv::ScaleBlock block,
+            Value from, Value to, Value extremes)
       : at(at), originals(originals), codes(codes), layout(codes.layout),
-        tokensOnLanes(layout.tokensOnLanes()), from(from), to(to) {}
+        block(block), tokensOnLanes(layout.tokensOnLanes()), from(from), to(to),
+        extremes(extremes) {}
 
-  /// How many scales and zeros saturated, as an index.
+  /// Codes; how many scales and zeros saturated, as an index.
   Value run();
+  /// Takes the tokens into `extremes`.
+  void collect();
 
 private:
   /// What one unit covers.
@@ -39,15 +49,21 @@ private:
     Value firstVector, lastVector; ///< vectors of lanes, end excluded
     Value firstPacked, lastPacked; ///< tokens or channels, end excluded
     Value channelBlock;            ///< block of channels of the layout
-    Value pairAddress;
-    bool lanewise; ///< a pair a lane
+    Value channel;                 ///< the first, of all; where it has a pair
+    Value pairToken, pairChannel;  ///< where its first pair lies
+    bool lanewise;                 ///< a pair a lane
   };
 
   using Count = SmallVector<Value>;
+  using Body = llvm::function_ref<Count(const Unit &, ValueRange)>;
 
-  Count channelUnits(Value channelBlock, ValueRange count);
+  Count forUnits(ValueRange count, Body body);
+  Count channelUnits(Value channelBlock, ValueRange count, Body body);
   Count codeUnit(const Unit &unit, ValueRange count);
+  void collectUnit(const Unit &unit);
   SmallVector<Value> leastAndGreatest(const Unit &unit);
+  /// A row of `extremes` at the unit's channels.
+  Value loadExtremes(const Unit &unit, int64_t row);
   void encode(const Unit &unit, kv::ScaleZero pair);
 
   /// Lanes of `vector` that the unit has.
@@ -64,8 +80,10 @@ private:
   Lanes &at;
   Record &originals, &codes;
   const kv::PageLayout &layout;
+  const kv::ScaleBlock block;
   const bool tokensOnLanes;
   Value from, to; ///< offsets in the page
+  Value extremes;
 };
 
 } // namespace
@@ -93,7 +111,6 @@ Value Quantizer::load(const Unit &unit, Value vector, Value packed) {
 
 /// Of the unit: vectors where pairs lie side by side, else scalars.
 SmallVector<Value> Quantizer::leastAndGreatest(const Unit &unit) {
-  constexpr double Infinity = std::numeric_limits<double>::infinity();
   SmallVector<Value> none{at.number(Infinity), at.number(-Infinity)};
   auto found =
       at.loop(unit.firstVector, unit.lastVector, none,
@@ -145,12 +162,33 @@ Value Quantizer::count(Value saturated, Value mask) {
                                     at.builder.getIndexType(), saturated);
 }
 
+Value Quantizer::loadExtremes(const Unit &unit, int64_t row) {
+  return unit.lanewise ? at.load(extremes, at.index(row), unit.channel)
+                       : at.loadScalar(extremes, at.index(row), unit.channel);
+}
+
+void Quantizer::collectUnit(const Unit &unit) {
+  SmallVector<Value> found = leastAndGreatest(unit);
+  found[0] = at.leastF(loadExtremes(unit, 0), found[0]);
+  found[1] = at.greatestF(loadExtremes(unit, 1), found[1]);
+  for (int64_t row : {0, 1})
+    if (unit.lanewise)
+      at.store(found[row], extremes, at.index(row), unit.channel);
+    else
+      at.storeScalar(found[row], extremes, at.index(row), unit.channel);
+}
+
 Quantizer::Count Quantizer::codeUnit(const Unit &unit, ValueRange counted) {
-  SmallVector<Value> extremes = leastAndGreatest(unit);
+  SmallVector<Value> found;
+  if (extremes)
+    found = {loadExtremes(unit, 0), loadExtremes(unit, 1)};
+  else
+    found = leastAndGreatest(unit);
   kv::BuiltPair built = layout.stream.getEncoding().buildPair(
-      at.builder, at.loc, extremes[0], extremes[1]);
+      at.builder, at.loc, found[0], found[1]);
   Value mask = unit.lanewise ? laneMask(unit, unit.firstVector) : Value();
-  codes.storePair(built, unit.pairAddress, mask);
+  codes.storePair(built, codes.pairAddress(unit.pairToken, unit.pairChannel),
+                  mask);
   kv::ScaleZero pair = layout.stream.getEncoding().buildUnpackPair(
       at.builder, at.loc, built.words);
   if (!unit.lanewise)
@@ -160,9 +198,8 @@ Quantizer::Count Quantizer::codeUnit(const Unit &unit, ValueRange counted) {
 }
 
 /// The units of one block of channels of the layout.
-Quantizer::Count Quantizer::channelUnits(Value channelBlock,
-                                         ValueRange counted) {
-  const kv::ScaleBlock block = *layout.block;
+Quantizer::Count Quantizer::channelUnits(Value channelBlock, ValueRange counted,
+                                         Body body) {
   const bool pairPerToken = block.tokens == 1;
   Value begin = at.multiply(channelBlock, layout.layout.getBlock());
   Value channels =
@@ -184,9 +221,9 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
                        Unit one = unit;
                        one.firstVector = vector;
                        one.lastVector = at.add(vector, 1);
-                       one.pairAddress = codes.pairAddress(
-                           at.multiply(vector, at.lanes), channelBlock);
-                       return codeUnit(one, counted);
+                       one.pairToken = at.multiply(vector, at.lanes);
+                       one.pairChannel = channelBlock;
+                       return body(one, counted);
                      });
     }
     // A pair for some channels over all tokens.
@@ -197,10 +234,10 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
                      one.firstPacked = channel;
                      one.lastPacked =
                          at.least(at.add(channel, block.channels), channels);
-                     Value pair =
-                         at.divide(at.add(begin, channel), block.channels);
-                     one.pairAddress = codes.pairAddress(from, pair);
-                     return codeUnit(one, counted);
+                     one.channel = at.add(begin, channel);
+                     one.pairToken = from;
+                     one.pairChannel = at.divide(one.channel, block.channels);
+                     return body(one, counted);
                    });
   }
 
@@ -214,16 +251,18 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
       Unit one = unit;
       one.firstPacked = token;
       one.lastPacked = at.add(token, 1);
-      one.pairAddress = codes.pairAddress(token, channelBlock);
-      return codeUnit(one, counted);
+      one.pairToken = token;
+      one.pairChannel = channelBlock;
+      return body(one, counted);
     });
   }
   unit.firstPacked = from;
   unit.lastPacked = to;
   if (block.channels > 1) {
     unit.lanewise = false;
-    unit.pairAddress = codes.pairAddress(from, channelBlock);
-    return codeUnit(unit, counted);
+    unit.pairToken = from;
+    unit.pairChannel = channelBlock;
+    return body(unit, counted);
   }
   // A pair for each channel: a vector of channels after another.
   unit.lanewise = true;
@@ -232,19 +271,33 @@ Quantizer::Count Quantizer::channelUnits(Value channelBlock,
                    Unit one = unit;
                    one.firstVector = vector;
                    one.lastVector = at.add(vector, 1);
-                   Value channel = at.add(
+                   one.channel = at.add(
                        begin, at.multiply(at.subtract(vector, unit.firstVector),
                                           at.lanes));
-                   one.pairAddress = codes.pairAddress(from, channel);
-                   return codeUnit(one, counted);
+                   one.pairToken = from;
+                   one.pairChannel = one.channel;
+                   return body(one, counted);
+                 });
+}
+
+Quantizer::Count Quantizer::forUnits(ValueRange counted, Body body) {
+  return at.loop(at.index(0), at.index(layout.channelBlocks()), counted,
+                 [&](Value channelBlock, ValueRange counted) {
+                   return channelUnits(channelBlock, counted, body);
                  });
 }
 
 Value Quantizer::run() {
-  return at.loop(at.index(0), at.index(layout.channelBlocks()), at.index(0),
-                 [&](Value channelBlock, ValueRange counted) {
-                   return channelUnits(channelBlock, counted);
-                 })[0];
+  return forUnits(at.index(0), [&](const Unit &unit, ValueRange counted) {
+    return codeUnit(unit, counted);
+  })[0];
+}
+
+void Quantizer::collect() {
+  forUnits({}, [&](const Unit &unit, ValueRange) {
+    collectUnit(unit);
+    return Count{};
+  });
 }
 
 namespace {
@@ -262,7 +315,49 @@ struct LowerQuantize : TilePattern<kv::QuantizeOp> {
                  adaptor.getHead());
     Value from = codes.offsetOf(adaptor.getFrom());
     Value to = at.add(from, at.subtract(adaptor.getTo(), adaptor.getFrom()));
-    rewriter.replaceOp(op, Quantizer(at, originals, codes, from, to).run());
+    Quantizer quantizer(at, originals, codes, *codes.layout.block, from, to,
+                        adaptor.getExtremes());
+    rewriter.replaceOp(op, quantizer.run());
+    return success();
+  }
+};
+
+struct LowerInitExtremes : TilePattern<kv::InitExtremesOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::InitExtremesOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), form);
+    auto type = types().convertTile(op.getExtremes().getType());
+    Value tile = at.allocate(type);
+    at.loop(at.index(0), at.index(type.getDimSize(1)), lanes, {},
+            [&](Value column, ValueRange) {
+              at.store(at.number(Infinity), tile, at.index(0), column);
+              at.store(at.number(-Infinity), tile, at.index(1), column);
+              return SmallVector<Value>{};
+            });
+    rewriter.replaceOp(op, tile);
+    return success();
+  }
+};
+
+/// In place: nothing else has the tile as it was.
+struct LowerExtremes : TilePattern<kv::ExtremesOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::ExtremesOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), form);
+    Record page(at, adaptor.getPage(), op.getPage().getType(),
+                adaptor.getHead());
+    Value from = page.offsetOf(adaptor.getFrom());
+    Value to = at.add(from, at.subtract(adaptor.getTo(), adaptor.getFrom()));
+    Quantizer(at, page, page, {page.layout.layout.getTokens(), 1}, from, to,
+              adaptor.getExtremes())
+        .collect();
+    rewriter.replaceOp(op, adaptor.getExtremes());
     return success();
   }
 };
@@ -271,7 +366,8 @@ struct LowerQuantize : TilePattern<kv::QuantizeOp> {
 
 void populateQuantizePatterns(const TileTypeConverter &types,
                               RewritePatternSet &patterns) {
-  patterns.add<LowerQuantize>(types, patterns.getContext());
+  patterns.add<LowerQuantize, LowerInitExtremes, LowerExtremes>(
+      types, patterns.getContext());
 }
 
 } // namespace kvc

@@ -32,7 +32,7 @@ public:
 
 private:
   RotatedQuery rotate(unsigned rotation, ArrayRef<float> q) const;
-  const RotatedQuery &queryFor(const Token &token) const;
+  const RotatedQuery &queryFor(const Moment::Form &token) const;
   double logit(double dot, int64_t head, int64_t distance) const;
   void scoreHead(int64_t head);
   void weighHead(int64_t head);
@@ -41,8 +41,8 @@ private:
   kv::PolicyAttr policy;
   kv::ShapeAttr shape;
   int64_t position, length;
-  std::vector<const Token *> tokens; ///< that are attended to
-  ArrayRef<float> sinks;             ///< [heads], learned; empty: none
+  Moment moment;         ///< the tokens that are attended to
+  ArrayRef<float> sinks; ///< [heads], learned; empty: none
   SmallVector<RotatedQuery, 2> queries;
   SmallVector<kv::ScoreAttrInterface, 4> score;
   double scale = 1;    ///< |the factors of the score points that are one|
@@ -58,9 +58,9 @@ Row::Row(const Store &store, kv::PolicyAttr policy, kv::ShapeAttr shape,
          int64_t from, int64_t to)
     : store(store), policy(policy), shape(shape), position(position),
       length(position - store.firstPosition() + 1),
-      tokens(store.getTokensAt(length)), sinks(sinks) {
-  std::erase_if(tokens, [&](const Token *token) {
-    return token->index < from || token->index >= to;
+      moment(store.getMoment(length)), sinks(sinks) {
+  std::erase_if(moment.tokens, [&](const Moment::Form &token) {
+    return token.index < from || token.index >= to;
   });
   const unsigned indices = policy.getPosition().getIndices();
   for (unsigned i = 0; i < indices; ++i)
@@ -91,7 +91,7 @@ RotatedQuery Row::rotate(unsigned rotation, ArrayRef<float> q) const {
   return query;
 }
 
-const RotatedQuery &Row::queryFor(const Token &token) const {
+const RotatedQuery &Row::queryFor(const Moment::Form &token) const {
   const bool sink = token.index < policy.getTime().getSinks();
   return queries[policy.getPosition().rotationFor(sink)];
 }
@@ -108,10 +108,10 @@ void Row::scoreHead(int64_t head) {
   const int64_t kvHead = head / shape.getGroup();
   double most = 0;
   logits.clear();
-  for (const Token *token : tokens) {
-    const RotatedQuery &query = queryFor(*token);
+  for (const Moment::Form &token : moment.tokens) {
+    const RotatedQuery &query = queryFor(token);
     const double *q = query.values.data() + head * dim;
-    const auto &keys = token->formAt(kv::Plane::Keys, length);
+    const PlaneToken &keys = *token.planes[size_t(kv::Plane::Keys)];
     const double *k = keys.exact.data() + kvHead * dim;
     double dot = 0, sum = 0;
     for (int64_t d = 0; d < dim; ++d) {
@@ -120,7 +120,7 @@ void Row::scoreHead(int64_t head) {
       sum += std::fabs(product);
     }
     most = std::max(most, sum);
-    const int64_t keyPosition = store.firstPosition() + token->index;
+    const int64_t keyPosition = store.firstPosition() + token.index;
     logits.push_back(logit(dot, head, query.index - keyPosition));
   }
   result.magnitude.push_back(scale * most);
@@ -140,9 +140,9 @@ void Row::weighHead(int64_t head) {
     greatest = std::max(greatest, double(sinks[head]));
     sum = std::exp(sinks[head] - greatest);
   }
-  for (auto [token, logit] : zip(tokens, logits)) {
+  for (auto [token, logit] : zip(moment.tokens, logits)) {
     const double weight = std::exp(logit - greatest);
-    const auto &values = token->formAt(kv::Plane::Values, length);
+    const PlaneToken &values = *token.planes[size_t(kv::Plane::Values)];
     const double *v = values.exact.data() + kvHead * dim;
     sum += weight;
     for (int64_t d = 0; d < dim; ++d) {

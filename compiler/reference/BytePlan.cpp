@@ -37,9 +37,10 @@ struct Plane {
   int64_t coded(int64_t count) const {
     return precision.keepsOriginals() ? precision.codedTokens(count) : 0;
   }
-  /// The first token that is in its original form.
+  /// The first token whose original is there.
   int64_t firstOriginal(const Length &at) const {
-    return std::max(at.live, coded(at.count));
+    return precision.remakesCodes() ? at.live
+                                    : std::max(at.live, coded(at.count));
   }
   int64_t floats(int64_t tokens, kv::PrecisionAttrInterface type) const {
     return packed(tokens, heads * dim, type);
@@ -55,7 +56,9 @@ struct Plane {
     if (!block || end <= begin)
       return 0;
     const int64_t blocks =
-        (end - 1) / block->tokens - begin / block->tokens + 1;
+        block->spansAllTokens()
+            ? 1
+            : (end - 1) / block->tokens - begin / block->tokens + 1;
     return blocks * static_cast<int64_t>(divideCeil(dim, block->channels)) *
            heads * precision.getPairBytes();
   }
@@ -67,7 +70,8 @@ static void addPlane(BytePlan &plan, const Plane &plane, const Length &now,
                      const Length &back) {
   const int64_t border = plane.coded(now.count);
   const int64_t first = plane.firstOriginal(now);
-  plan.residual += plane.originals(first, now.count);
+  (plane.precision.remakesCodes() ? plan.originals : plan.residual) +=
+      plane.originals(first, now.count);
   plan.codes += plane.codes(now.live, border);
   plan.scales += plane.scales(now.live, border);
   const int64_t heldFirst = std::min(first, plane.firstOriginal(back));

@@ -68,7 +68,7 @@ void Store::evict() {
       tokens, [](const Token &token) { return token.goneAt != Token::Never; });
 }
 
-std::vector<const Token *> Store::getTokensAt(int64_t at) const {
+Moment Store::getMoment(int64_t at) const {
   std::vector<const Token *> found;
   for (const std::deque<Token> *part : {&gone, &tokens})
     for (const Token &token : *part)
@@ -78,7 +78,26 @@ std::vector<const Token *> Store::getTokensAt(int64_t at) const {
   llvm::sort(found, [](const Token *a, const Token *b) {
     return a->index < b->index;
   });
-  return found;
+  Moment moment;
+  for (const Token *token : found)
+    moment.tokens.push_back({token->index,
+                             {&token->formAt(kv::Plane::Keys, at),
+                              &token->formAt(kv::Plane::Values, at)}});
+  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values}) {
+    if (at >= length || !thePolicy.getPlane(plane).remakesCodes())
+      continue;
+    SmallVector<const PlaneToken *> originals;
+    SmallVector<PlaneToken *> codes;
+    for (auto [token, form] : zip(found, moment.tokens)) {
+      if (token->index < thePolicy.getTime().getSinks())
+        continue;
+      originals.push_back(&token->originals[number(plane)]);
+      codes.push_back(&moment.made.emplace_back(*originals.back()));
+      form.planes[number(plane)] = codes.back();
+    }
+    remake(plane, originals, codes);
+  }
+  return moment;
 }
 
 void Store::code() {
@@ -92,6 +111,8 @@ void Store::codePlane(kv::Plane plane) {
   auto precision = thePolicy.getPlane(plane);
   if (!precision.keepsOriginals())
     return;
+  if (precision.remakesCodes())
+    return recodePlane(plane);
   const int64_t sinks = thePolicy.getTime().getSinks();
   const int64_t dim = theShape.getDim(plane);
   const int64_t begin = coded[number(plane)];
@@ -143,6 +164,46 @@ void Store::codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
     }
     kept.coded = true;
   }
+}
+
+/// Codes all tokens of a plane that are stored beyond the sinks.
+void Store::recodePlane(kv::Plane plane) {
+  SmallVector<const PlaneToken *> originals;
+  SmallVector<PlaneToken *> codes;
+  for (Token &token : tokens) {
+    if (token.index < thePolicy.getTime().getSinks())
+      continue;
+    if (token.codedAt[number(plane)] == Token::Never) {
+      token.originals[number(plane)] = token.planes[number(plane)];
+      token.codedAt[number(plane)] = length;
+    }
+    originals.push_back(&token.originals[number(plane)]);
+    codes.push_back(&token.planes[number(plane)]);
+  }
+  remadeSaturations[number(plane)] = remake(plane, originals, codes);
+}
+
+/// Makes codes of the tokens, one block a channel; how many scales and zeros
+/// saturate.
+int64_t Store::remake(kv::Plane plane, ArrayRef<const PlaneToken *> originals,
+                      ArrayRef<PlaneToken *> codes) const {
+  auto precision = thePolicy.getPlane(plane);
+  const int64_t channels = theShape.getKvHeads() * theShape.getDim(plane);
+  int64_t saturated = 0;
+  SmallVector<float> values(originals.size());
+  for (int64_t channel = 0; channel < channels && !originals.empty();
+       ++channel) {
+    for (auto [value, original] : zip(values, originals))
+      value = original->read[channel];
+    const kv::CodedBlock coded = precision.encode(values);
+    saturated += coded.saturated;
+    for (auto [kept, code] : zip(codes, coded.codes)) {
+      kept->exact[channel] = precision.decode(code, coded.pair);
+      kept->read[channel] = precision.read(code, coded.pair);
+      kept->coded = true;
+    }
+  }
+  return saturated;
 }
 
 } // namespace kvc::reference

@@ -39,13 +39,23 @@ struct Token {
   std::array<int64_t, 2> codedAt = {Never, Never};
   int64_t goneAt = Never; ///< the length at which it was evicted
 
-  /// The form that a step at `length` attends to.
+  /// The form that a step at `length` attends to, where codes stay as they are.
   const PlaneToken &formAt(kv::Plane plane, int64_t length) const {
     const auto number = static_cast<size_t>(plane);
     const bool wasOriginal =
         codedAt[number] != Never && length < codedAt[number];
     return wasOriginal ? originals[number] : planes[number];
   }
+};
+
+/// What a step at one length attends to, in ascending position.
+struct Moment {
+  struct Form {
+    int64_t index;
+    std::array<const PlaneToken *, 2> planes; ///< by kv::Plane
+  };
+  std::vector<Form> tokens;
+  std::deque<PlaneToken> made; ///< codes that are of this length alone
 };
 
 /// An owner's cache for one sequence.
@@ -64,8 +74,11 @@ public:
   int64_t seen() const { return length; }
   int64_t stored() const { return static_cast<int64_t>(tokens.size()); }
   int64_t evicted() const { return length - stored(); }
-  /// Scales, zeros and floats so far that met their type's limit.
-  int64_t saturated() const { return saturations; }
+  /// Scales, zeros and floats so far that met their type's limit; of codes that
+  /// are made anew at each length, the scales and zeros there are now.
+  int64_t saturated() const {
+    return saturations + remadeSaturations[0] + remadeSaturations[1];
+  }
   int64_t firstPosition() const { return first; }
 
   kv::PolicyAttr policy() const { return thePolicy; }
@@ -73,16 +86,19 @@ public:
   const Rotation &rotation() const { return theRotation; }
   /// The stored tokens in ascending position.
   const std::deque<Token> &getTokens() const { return tokens; }
-  /// The tokens that a step at `length` attends to, in ascending position; of
-  /// a length beyond the newest those that are stored now and then. All is
-  /// kept for it, whatever a library forgets.
-  std::vector<const Token *> getTokensAt(int64_t length) const;
+  /// What a step at `length` attends to; of a length beyond the newest, what is
+  /// stored now and then, as it is now. All is kept for it, whatever a library
+  /// forgets.
+  Moment getMoment(int64_t length) const;
 
 private:
   void keep(PlaneToken &token, kv::Plane plane, llvm::ArrayRef<float> values);
   void codePlane(kv::Plane plane);
   void codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
                  llvm::ArrayRef<Token *> block, int64_t begin, int64_t end);
+  void recodePlane(kv::Plane plane);
+  int64_t remake(kv::Plane plane, llvm::ArrayRef<const PlaneToken *> originals,
+                 llvm::ArrayRef<PlaneToken *> codes) const;
 
   kv::PolicyAttr thePolicy;
   kv::ShapeAttr theShape;
@@ -90,6 +106,7 @@ private:
   int64_t first;
   int64_t length = 0;
   int64_t saturations = 0;
+  std::array<int64_t, 2> remadeSaturations = {0, 0};
   std::array<int64_t, 2> coded = {0, 0}; ///< of the tokens beyond the sinks
   std::deque<Token> tokens;
   std::deque<Token> gone; ///< in the order of their eviction

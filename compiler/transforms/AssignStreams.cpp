@@ -45,6 +45,12 @@ struct AssignStreams : impl::AssignStreamsBase<AssignStreams> {
     return streams;
   }
 
+  /// Whether a stream is there for codes to be made of, and none attends to it.
+  static bool isSource(kv::PolicyAttr policy, kv::StreamAttr stream) {
+    return stream.getKind() == "original" &&
+           policy.getPlane(stream.getPlane()).remakesCodes();
+  }
+
   /// Sinks meet sinks, all else meets all else: oldest tokens first.
   static SmallVector<Attribute> segmentsOf(kv::PolicyAttr policy,
                                            ArrayRef<Attribute> streams) {
@@ -55,7 +61,8 @@ struct AssignStreams : impl::AssignStreamsBase<AssignStreams> {
           auto a = cast<kv::StreamAttr>(keys), b = cast<kv::StreamAttr>(values);
           if (a.getPlane() != kv::Plane::Keys ||
               b.getPlane() != kv::Plane::Values || a.getKind() != kindOfKeys ||
-              b.getKind() != kindOfValues)
+              b.getKind() != kindOfValues || isSource(policy, a) ||
+              isSource(policy, b))
             continue;
           found.push_back(kv::SegmentAttr::get(
               policy.getContext(), k, v,

@@ -20,11 +20,12 @@ static int64_t streamOf(TileBuilder &tiles, kv::Plane plane, StringRef kind) {
 }
 
 /// Codes the tokens of a plane that are codes at `seen` and were not before;
-/// those that are no longer stored never are. Adds to `count`.
+/// those that are no longer stored never are. Adds to `count`. Codes that are
+/// made anew at each length are `recode`'s.
 static Value codePlane(TileBuilder &tiles, Value view, Value seen,
                        kv::Plane plane, Value count) {
   const int64_t codes = streamOf(tiles, plane, "code");
-  if (codes < 0)
+  if (codes < 0 || tiles.policy.getPlane(plane).remakesCodes())
     return count;
   const int64_t originals = streamOf(tiles, plane, "original");
   const kv::StreamAttr stream = tiles.streams[codes];
@@ -42,22 +43,81 @@ static Value codePlane(TileBuilder &tiles, Value view, Value seen,
         return tiles.forHeads(carried, [&](Value head, ValueRange carried) {
           Value saturated =
               kv::QuantizeOp::create(tiles.builder, tiles.loc, tiles.index(),
-                                     from, to, head, run.token, run.stop);
+                                     from, to, head, run.token, run.stop,
+                                     /*extremes=*/Value());
           return SmallVector<Value>{tiles.add(carried[0], saturated)};
         });
       })[0];
 }
 
-void buildCode(TileBuilder &tiles) {
+/// Codes all tokens of a plane that are stored at `seen`, with the scales that
+/// follow from them. Adds to `count`.
+static Value recodePlane(TileBuilder &tiles, Value view, Value seen,
+                         kv::Plane plane, Value count) {
+  if (!tiles.policy.getPlane(plane).remakesCodes())
+    return count;
+  OpBuilder &builder = tiles.builder;
+  Location loc = tiles.loc;
+  const int64_t codes = streamOf(tiles, plane, "code");
+  const int64_t originals = streamOf(tiles, plane, "original");
+  const kv::StreamAttr stream = tiles.streams[codes];
+  const TokenRange stored = tiles.range(stream, seen);
+  const auto borders = tiles.borders(stream, 0);
+  auto type =
+      kv::TileType::get(builder.getContext(), 2, tiles.shape.getDim(plane));
+  return tiles.forHeads(count, [&](Value head, ValueRange carried) {
+    Value extremes = kv::InitExtremesOp::create(builder, loc, type);
+    extremes = tiles.forRuns(
+        stored, stream.getOrigin(), borders, extremes,
+        [&](Run run, ValueRange carried) {
+          Value from = tiles.page(view, originals, run.token);
+          Value next = kv::ExtremesOp::create(builder, loc, type, carried[0],
+                                              from, head, run.token, run.stop);
+          return SmallVector<Value>{next};
+        })[0];
+    // Each page is given the same pairs: what saturates counts once.
+    Value saturated =
+        tiles.forRuns(stored, stream.getOrigin(), borders, tiles.constant(0),
+                      [&](Run run, ValueRange) {
+                        Value from = tiles.page(view, originals, run.token);
+                        Value to = tiles.page(view, codes, run.token);
+                        Value count = kv::QuantizeOp::create(
+                            builder, loc, tiles.index(), from, to, head,
+                            run.token, run.stop, extremes);
+                        return SmallVector<Value>{count};
+                      })[0];
+    return SmallVector<Value>{tiles.add(carried[0], saturated)};
+  })[0];
+}
+
+/// Writes a function of the view and a length: what `plane` does for each
+/// plane, and how many scales and zeros saturated.
+static void
+buildPlanes(TileBuilder &tiles, StringRef name,
+            llvm::function_ref<Value(Value, Value, kv::Plane, Value)> plane) {
   auto function = tiles.function(
-      "code",
+      name,
       TypeRange{kv::ViewType::get(tiles.builder.getContext()), tiles.index()},
       tiles.index());
   Value count = tiles.constant(0);
-  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values})
-    count = codePlane(tiles, function.getArgument(0), function.getArgument(1),
-                      plane, count);
+  for (kv::Plane which : {kv::Plane::Keys, kv::Plane::Values})
+    count =
+        plane(function.getArgument(0), function.getArgument(1), which, count);
   tiles.finish(count);
+}
+
+void buildCode(TileBuilder &tiles) {
+  auto code = [&](Value view, Value seen, kv::Plane plane, Value count) {
+    return codePlane(tiles, view, seen, plane, count);
+  };
+  buildPlanes(tiles, "code", code);
+  if (!tiles.policy.getKeys().remakesCodes() &&
+      !tiles.policy.getValues().remakesCodes())
+    return;
+  auto recode = [&](Value view, Value seen, kv::Plane plane, Value count) {
+    return recodePlane(tiles, view, seen, plane, count);
+  };
+  buildPlanes(tiles, "recode", recode);
 }
 
 } // namespace kvc

@@ -75,11 +75,14 @@ static Value pairsIn(TileBuilder &tiles, kv::StreamAttr stream,
                      kv::ScaleBlock block, TokenRange range) {
   const int64_t dim = stream.getLayout().getChannels();
   Value origin = tiles.constant(stream.getOrigin());
-  Value last = tiles.add(tiles.subtract(range.end, origin),
-                         tiles.constant(block.tokens - 1));
-  Value blocks = tiles.subtract(
-      tiles.divide(last, block.tokens),
-      tiles.divide(tiles.subtract(range.begin, origin), block.tokens));
+  Value blocks = tiles.constant(1);
+  if (!block.spansAllTokens()) {
+    Value last = tiles.add(tiles.subtract(range.end, origin),
+                           tiles.constant(block.tokens - 1));
+    blocks = tiles.subtract(
+        tiles.divide(last, block.tokens),
+        tiles.divide(tiles.subtract(range.begin, origin), block.tokens));
+  }
   Value some =
       arith::CmpIOp::create(tiles.builder, tiles.loc, arith::CmpIPredicate::slt,
                             range.begin, range.end);
@@ -122,7 +125,7 @@ static void buildPlan(TileBuilder &tiles) {
       tiles.function("plan", TypeRange{tiles.index(), tiles.index()}, results);
   Value seen = function.getArgument(0), reached = function.getArgument(1);
   Value codes = tiles.constant(0), scales = codes, residual = codes,
-        sinks = codes, rollback = codes, none = codes;
+        sinks = codes, originals = codes, rollback = codes;
   for (kv::StreamAttr stream : tiles.streams) {
     TokenRange range = tiles.range(stream, seen);
     auto [bytes, pairs] = bytesOf(tiles, stream, range);
@@ -131,14 +134,16 @@ static void buildPlan(TileBuilder &tiles) {
       codes = tiles.add(codes, bytes);
     else if (stream.getKind() == "sink")
       sinks = tiles.add(sinks, bytes);
+    else if (tiles.policy.getPlane(stream.getPlane()).remakesCodes())
+      originals = tiles.add(originals, bytes);
     else
       residual = tiles.add(residual, bytes);
     if (stream.getKind() != "sink" && tiles.policy.getRollback() > 0)
       rollback =
           tiles.add(rollback, rollbackOf(tiles, stream, range, seen, reached));
   }
-  tiles.finish(
-      {stored(tiles, seen), codes, scales, residual, sinks, none, rollback});
+  tiles.finish({stored(tiles, seen), codes, scales, residual, sinks, originals,
+                rollback});
 }
 
 void buildQueries(TileBuilder &tiles) {

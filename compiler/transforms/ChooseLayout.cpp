@@ -87,7 +87,8 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
                      kv::PrecisionAttrInterface precision, int64_t dim,
                      bool sink) const {
     auto scales = precision.getBlock(dim);
-    const int64_t least = std::lcm(unit, scales ? scales->tokens : 1);
+    const bool whole = scales && !scales->spansAllTokens();
+    const int64_t least = std::lcm(unit, whole ? scales->tokens : 1);
     const int64_t stored =
         sink ? policy.getTime().getSinks() : policy.getTime().getCapacity();
     const int64_t wanted =
@@ -104,7 +105,8 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
     const int64_t more = PieceTokens + policy.getRollback();
     int64_t most = policy.getTime().getCapacity() + more;
     auto precision = policy.getPlane(stream.getPlane());
-    if (stream.getKind() == "original" && precision.keepsOriginals())
+    if (stream.getKind() == "original" && precision.keepsOriginals() &&
+        !precision.remakesCodes())
       most = std::min(most, precision.mostOriginals() + more);
     return (most - 1) / tokens + 2;
   }

@@ -53,8 +53,12 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     const int64_t width =
         std::max({run * rows, heads * step.getShape().getHeadDim(),
                   heads * step.getShape().getValueDim()});
+    // Codes that are made anew are those of one length.
+    kv::PolicyAttr policy = step.getPolicy();
+    const bool remakes =
+        policy.getKeys().remakesCodes() || policy.getValues().remakesCodes();
     const int64_t tokens =
-        std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
+        remakes ? 1 : std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
     const int64_t lockstep = std::clamp<int64_t>(
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
     step.setScheduleAttr(kv::ScheduleAttr::get(step.getContext(), lockstep, run,

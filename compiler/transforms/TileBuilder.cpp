@@ -94,10 +94,12 @@ TokenRange TileBuilder::range(kv::StreamAttr stream, Value seen, Value newest) {
   if (stream.getKind() == "sink")
     return {constant(0), least(newest, sinks)};
   Value first = firstLive(seen);
-  if (!policy.getPlane(stream.getPlane()).keepsOriginals())
+  auto precision = policy.getPlane(stream.getPlane());
+  const bool isOriginal = stream.getKind() == "original";
+  if (!precision.keepsOriginals() || (isOriginal && precision.remakesCodes()))
     return {first, newest};
   Value border = add(sinks, codedTokens(stream.getPlane(), newest));
-  if (stream.getKind() == "code")
+  if (!isOriginal)
     return {first, border};
   return {greatest(first, border), newest};
 }
@@ -129,10 +131,9 @@ SmallVector<int64_t> TileBuilder::borders(ArrayRef<kv::StreamAttr> of,
     all.push_back(most);
   for (kv::StreamAttr stream : of) {
     all.push_back(stream.getLayout().getTokens());
-    auto block =
-        stream.getEncoding().getBlock(stream.getLayout().getChannels());
-    if (block && block->tokens > 1)
-      all.push_back(block->tokens);
+    const kv::PageLayout layout(stream);
+    if (layout.block && layout.block->tokens > 1)
+      all.push_back(layout.block->tokens);
   }
   llvm::sort(all);
   all.erase(llvm::unique(all), all.end());

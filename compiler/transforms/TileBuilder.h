@@ -120,7 +120,7 @@ private:
 // The functions of a step, one file each.
 void buildQueries(TileBuilder &tiles); ///< ranges, indices, live, plan
 void buildAppend(TileBuilder &tiles);
-void buildCode(TileBuilder &tiles);
+void buildCode(TileBuilder &tiles); ///< code, recode
 void buildRead(TileBuilder &tiles);
 void buildAttend(TileBuilder &tiles); ///< attend, attend_rows
 void buildMerge(TileBuilder &tiles);

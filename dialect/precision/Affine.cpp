@@ -21,11 +21,20 @@ static float leastNormal(Type type) {
   return type.isF16() ? 0x1p-14f : 0x1p-126f;
 }
 
+LogicalResult verifyCodes(llvm::function_ref<InFlightDiagnostic()> emitError,
+                          int64_t bits, Type scales) {
+  if (bits != 8 && bits != 4 && bits != 2)
+    return emitError() << "codes have 8, 4 or 2 bits, not " << bits;
+  if (!isFloatType(scales))
+    return emitError() << "scales are f16, bf16 or f32, not " << scales;
+  return success();
+}
+
 LogicalResult verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      int64_t bits, int64_t group, int64_t flush,
                      int64_t residual, Type scales) {
-  if (bits != 8 && bits != 4 && bits != 2)
-    return emitError() << "codes have 8, 4 or 2 bits, not " << bits;
+  if (failed(verifyCodes(emitError, bits, scales)))
+    return failure();
   if (group < 1 || group > INT32_MAX)
     return emitError() << "group is 1 to " << INT32_MAX << ", not " << group;
   if (flush < 1 || flush > INT32_MAX)
@@ -33,8 +42,6 @@ LogicalResult verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (residual < 0 || residual > INT32_MAX)
     return emitError() << "residual is 0 to " << INT32_MAX << ", not "
                        << residual;
-  if (!isFloatType(scales))
-    return emitError() << "scales are f16, bf16 or f32, not " << scales;
   return success();
 }
 

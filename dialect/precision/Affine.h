@@ -25,7 +25,11 @@
 
 namespace kvc::kv::affine {
 
-/// Checks what the affine points have in common.
+/// Checks what the affine points have in common: codes, and where they have a
+/// schedule, that.
+llvm::LogicalResult
+verifyCodes(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+            int64_t bits, mlir::Type scales);
 llvm::LogicalResult
 verify(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, int64_t bits,
        int64_t group, int64_t flush, int64_t residual, mlir::Type scales);
@@ -64,7 +68,7 @@ template <typename Point>
 mlir::Attribute fromRequest(mlir::MLIRContext *context,
                             const PrecisionRequest &request,
                             llvm::StringRef per) {
-  if (request.type || request.per != per)
+  if (request.type || request.groupAll || request.per != per)
     return {};
   return Point::get(context, request.bits, request.group, request.flush,
                     request.residual, request.scales);
@@ -72,9 +76,8 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
 
 } // namespace kvc::kv::affine
 
-/// Defines what all affine points answer alike. What is left to a point is its
-/// block, and which parameters go together.
-#define KVC_DEFINE_AFFINE_POINT(Point)                                         \
+/// Defines what all affine points answer alike of a code and its pair.
+#define KVC_DEFINE_AFFINE_CODES(Point)                                         \
   unsigned Point::getElementBits() const { return getBits(); }                 \
   unsigned Point::getPairWords() const {                                       \
     return affine::pairWords(getScales());                                     \
@@ -83,10 +86,6 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
     return affine::pairBytes(getScales());                                     \
   }                                                                            \
   bool Point::keepsOriginals() const { return true; }                          \
-  int64_t Point::codedTokens(int64_t tokens) const {                           \
-    return affine::codedTokens(tokens, getFlush(), getResidual());             \
-  }                                                                            \
-  int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
   CodedBlock Point::encode(llvm::ArrayRef<float> values) const {               \
     return affine::encode(values, getBits(), getScales());                     \
   }                                                                            \
@@ -95,12 +94,6 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
   }                                                                            \
   float Point::read(uint32_t code, Pair pair) const {                          \
     return affine::read(code, pair);                                           \
-  }                                                                            \
-  mlir::Value Point::buildCodedTokens(mlir::OpBuilder &builder,                \
-                                      mlir::Location loc, mlir::Value tokens)  \
-      const {                                                                  \
-    return affine::buildCodedTokens(builder, loc, tokens, getFlush(),          \
-                                    getResidual());                            \
   }                                                                            \
   BuiltPair Point::buildPair(mlir::OpBuilder &builder, mlir::Location loc,     \
                              mlir::Value least, mlir::Value greatest) const {  \
@@ -122,6 +115,21 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
   mlir::Value Point::buildDecode(mlir::OpBuilder &builder, mlir::Location loc, \
                                  mlir::Value word, unsigned slot) const {      \
     return affine::buildDecode(builder, loc, word, slot, getBits());           \
+  }
+
+/// And of when a token is coded. What is left to a point is its block, and
+/// which parameters go together.
+#define KVC_DEFINE_AFFINE_POINT(Point)                                         \
+  KVC_DEFINE_AFFINE_CODES(Point)                                               \
+  int64_t Point::codedTokens(int64_t tokens) const {                           \
+    return affine::codedTokens(tokens, getFlush(), getResidual());             \
+  }                                                                            \
+  int64_t Point::mostOriginals() const { return getResidual() + getFlush(); }  \
+  mlir::Value Point::buildCodedTokens(mlir::OpBuilder &builder,                \
+                                      mlir::Location loc, mlir::Value tokens)  \
+      const {                                                                  \
+    return affine::buildCodedTokens(builder, loc, tokens, getFlush(),          \
+                                    getResidual());                            \
   }
 
 #endif // KVC_DIALECT_PRECISION_AFFINE_H

@@ -13,7 +13,7 @@ mlir::Attribute makePrecision(mlir::MLIRContext *context,
                               const PrecisionRequest &request) {
   for (auto *make :
        {&FloatPrecisionAttr::fromRequest, &AffineChannelAttr::fromRequest,
-        &AffineTokenAttr::fromRequest})
+        &AffineTokenAttr::fromRequest, &AffineAllAttr::fromRequest})
     if (mlir::Attribute point = make(context, request))
       return point;
   return {};

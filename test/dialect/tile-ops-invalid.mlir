@@ -685,3 +685,77 @@ func.func @merge_state_types(%a: !kv.state<3x12>, %b: !kv.state<2x12>) {
   %0 = "kv.merge_state"(%a, %b) : (!kv.state<3x12>, !kv.state<2x12>) -> !kv.state<3x12>
   return
 }
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#all>, %i: index) {
+  // expected-error@below {{'kv.quantize' op needs the extremes of all tokens, which are one block of scales}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i : !kv.page<#plain>, !kv.page<#all>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#keys>, %e: !kv.tile<2x12>, %i: index) {
+  // expected-error@below {{'kv.quantize' op makes scales of its own tokens, without extremes of others}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i by %e : !kv.page<#plain>, !kv.page<#keys> by !kv.tile<2x12>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#all>, %e: !kv.tile<2x13>, %i: index) {
+  // expected-error@below {{'kv.quantize' op has extremes of 13 channels, not 12}}
+  %n = kv.quantize %o to %c head %i tokens %i, %i by %e : !kv.page<#plain>, !kv.page<#all> by !kv.tile<2x13>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %e: !kv.tile<3x12>, %i: index) {
+  // expected-error@below {{'kv.extremes' op has 2 rows of extremes, not 3}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<3x12>, !kv.page<#plain>
+  return
+}
+
+// -----
+
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#plain>, %e: !kv.tile<2x11>, %i: index) {
+  // expected-error@below {{'kv.extremes' op has extremes of 11 channels, not 12}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<2x11>, !kv.page<#plain>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.page<#keys>, %e: !kv.tile<2x12>, %i: index) {
+  // expected-error@below {{'kv.extremes' op looks at originals, which have no scales, not #kv.affine_channel}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<2x12>, !kv.page<#keys>
+  return
+}
+
+// -----
+
+#bare = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>>
+func.func @f(%o: !kv.page<#bare>, %e: !kv.tile<2x12>, %i: index) {
+  // expected-error@below {{'kv.extremes' op needs a stream whose layout is chosen}}
+  %n = kv.extremes %e with %o head %i tokens %i, %i : !kv.tile<2x12>, !kv.page<#bare>
+  return
+}
+
+// -----
+
+func.func @f(%p: index, %i: index) {
+  // expected-error@below {{'kv.init_extremes' op has 2 rows of extremes, not 1}}
+  %e = kv.init_extremes : !kv.tile<1x12>
+  return
+}

@@ -9,8 +9,10 @@
 #tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 #values = #kv.stream<plane = "values", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
 #floats = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+#all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 #bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
 
+// CHECK-DAG: #[[ALL:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "code", {{.*}}affine_all
 // CHECK-DAG: #[[KEYS:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "code", {{.*}}affine_channel
 // CHECK-DAG: #[[PLAIN:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "original"
 // CHECK-DAG: #[[VALUES:stream[0-9]*]] = #kv.stream<plane = "values", kind = "code"
@@ -113,11 +115,17 @@ func.func @merge(%parts: !kv.parts, %i: index, %row: index) -> !kv.state<3x12> {
 }
 
 // CHECK: func.func @writing
-func.func @writing(%row: !kv.tile<1x12>, %o: !kv.page<#plain>, %c: !kv.page<#keys>, %h: index, %from: index, %to: index, %buffer: memref<?xf32>) -> index {
+func.func @writing(%row: !kv.tile<1x12>, %o: !kv.page<#plain>, %c: !kv.page<#keys>, %all: !kv.page<#all>, %h: index, %from: index, %to: index, %buffer: memref<?xf32>) -> index {
   // CHECK: kv.encode %{{.*}} to %{{.*}} head %{{.*}} at %{{.*}} : <1x12>, <#[[PLAIN]]>
   %n = kv.encode %row to %o head %h at %from : !kv.tile<1x12>, !kv.page<#plain>
   // CHECK: kv.quantize %{{.*}} to %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} : <#[[PLAIN]]>, <#[[KEYS]]>
   %m = kv.quantize %o to %c head %h tokens %from, %to : !kv.page<#plain>, !kv.page<#keys>
+  // CHECK: %[[NONE:.*]] = kv.init_extremes : <2x12>
+  %none = kv.init_extremes : !kv.tile<2x12>
+  // CHECK: %[[SOME:.*]] = kv.extremes %[[NONE]] with %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} : <2x12>, <#[[PLAIN]]>
+  %some = kv.extremes %none with %o head %h tokens %from, %to : !kv.tile<2x12>, !kv.page<#plain>
+  // CHECK: kv.quantize %{{.*}} to %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} by %[[SOME]] : <#[[PLAIN]]>, <#[[ALL]]> by !kv.tile<2x12>
+  %a = kv.quantize %o to %all head %h tokens %from, %to by %some : !kv.page<#plain>, !kv.page<#all> by !kv.tile<2x12>
   // CHECK: kv.decode %{{.*}} head %{{.*}} tokens %{{.*}}, %{{.*}} into %{{.*}}[%{{.*}} of %{{.*}}] : <#[[KEYS]]>, memref<?xf32>
   kv.decode %c head %h tokens %from, %to into %buffer[%from of %to] : !kv.page<#keys>, memref<?xf32>
   return %n : index

@@ -61,7 +61,7 @@ def KVTest_SquareAttr : AttrDef<KVTest_Dialect, "Square", [
     A number x is round((x - zero) / scale) of `bits` bits and stands for
     code * scale + zero. Blocks of `tokens` tokens x `channels` channels share
     an f16 (scale, zero). The newest `residual` tokens are originals; older ones
-    are coded `flush` at a time.
+    are coded `flush` at a time. A block of 0 tokens has all that are stored.
 
     Example: `#kvtest.square<bits = 4, tokens = 16, channels = 8, flush = 16, residual = 4>`
   }];

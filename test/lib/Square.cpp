@@ -37,17 +37,20 @@ SquareAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                    int64_t flush, int64_t residual) {
   if (bits < 1 || bits > 16 || (bits & (bits - 1)) != 0)
     return emitError() << "bits are 1, 2, 4, 8 or 16";
-  if (tokens < 1 || channels < 1 || residual < 0)
-    return emitError() << "tokens and channels are at least 1, residual 0";
-  if (flush < 1 || flush % tokens != 0)
+  if (tokens < 0 || channels < 1 || residual < 0)
+    return emitError() << "channels are at least 1, tokens and residual 0";
+  if (flush < 1 || flush % std::max<int64_t>(1, tokens) != 0)
     return emitError() << "flush is a multiple of tokens";
+  if (tokens == 0 && (flush > 1 || residual > 0))
+    return emitError() << "of all tokens, none waits";
   return success();
 }
 
 unsigned SquareAttr::getElementBits() const { return getBits(); }
 
 std::optional<ScaleBlock> SquareAttr::getBlock(int64_t dim) const {
-  return ScaleBlock{getTokens(), std::min(getChannels(), dim)};
+  return ScaleBlock{getTokens() ? getTokens() : ScaleBlock::AllTokens,
+                    std::min(getChannels(), dim)};
 }
 
 bool SquareAttr::keepsOriginals() const { return true; }

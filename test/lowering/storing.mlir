@@ -4,6 +4,7 @@
 #keysCode = #kv.stream<plane = "keys", kind = "code", origin = 3, encoding = #kv.affine_channel<bits = 4, group = 16, flush = 16, residual = 0, scales = f16>, layout = #kv.layout<heads = 2, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 #valuesFloat = #kv.stream<plane = "values", kind = "original", origin = 3, encoding = #kv.float<f32>, layout = #kv.layout<heads = 2, tokens = 32, channels = 20, block = 10, lanes_on = "channels", lanes = 8, vectors = 1, pages = 3>>
 #valuesCode = #kv.stream<plane = "values", kind = "code", origin = 3, encoding = #kv.affine_token<bits = 8, group = 10, flush = 1, residual = 0, scales = f16>, layout = #kv.layout<heads = 2, tokens = 32, channels = 20, block = 10, lanes_on = "channels", lanes = 8, vectors = 1, pages = 3>>
+#keysAll = #kv.stream<plane = "keys", kind = "code", origin = 3, encoding = #kv.affine_all<bits = 4, scales = f32>, layout = #kv.layout<heads = 2, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
   // A token goes to word channel * 16 + lane of its block of two vectors.
   // CHECK-LABEL: func.func @encode(
@@ -78,6 +79,44 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK:           vector.store %{{.*}}, %[[TO]]
   func.func @quantize_values(%from: !kv.page<#valuesFloat>, %to: !kv.page<#valuesCode>, %h: index, %t: index, %stop: index) -> index {
     %n = kv.quantize %from to %to head %h tokens %t, %stop : <#valuesFloat>, <#valuesCode>
+    return %n : index
+  }
+  // Where a pair covers all tokens, extremes go through a tile: a channel's are
+  // joined with those of its page, in place.
+  // CHECK-LABEL: func.func @extremes(
+  // CHECK-SAME:    %[[PAGE:[a-z0-9]+]]: memref<512xi32>, %[[HEAD:[a-z0-9]+]]: index, %[[TOKEN:[a-z0-9]+]]: index, %[[STOP:[a-z0-9]+]]: index) -> memref<2x16xf32>
+  // CHECK-DAG:   %[[INFINITE:.*]] = arith.constant dense<0x7F800000> : vector<8xf32>
+  // CHECK-DAG:   %[[MINUS:.*]] = arith.constant dense<0xFF800000> : vector<8xf32>
+  // CHECK:       %[[TILE:.*]] = memref.alloca() {alignment = 64 : i64} : memref<2x16xf32>
+  // CHECK:       vector.store %[[INFINITE]], %[[TILE]][%c0,
+  // CHECK:       vector.store %[[MINUS]], %[[TILE]][%c1,
+  // CHECK:       scf.for %[[CHANNEL:[a-z0-9]+]] = %c0 to %c8
+  // CHECK:         vector.load %[[PAGE]]
+  // CHECK:         %[[LEAST:.*]] = memref.load %[[TILE]][%c0, %[[CHANNEL]]]
+  // CHECK:         arith.cmpf olt, %[[LEAST]]
+  // CHECK:         %[[GREATEST:.*]] = memref.load %[[TILE]][%c1, %[[CHANNEL]]]
+  // CHECK:         arith.cmpf ogt, %[[GREATEST]]
+  // CHECK:         memref.store %{{.*}}, %[[TILE]][%c0, %[[CHANNEL]]]
+  // CHECK:         memref.store %{{.*}}, %[[TILE]][%c1, %[[CHANNEL]]]
+  // CHECK:       return %[[TILE]]
+  func.func @extremes(%page: !kv.page<#keysFloat>, %h: index, %t: index, %stop: index) -> !kv.tile<2x8> {
+    %none = kv.init_extremes : <2x8>
+    %e = kv.extremes %none with %page head %h tokens %t, %stop : <2x8>, <#keysFloat>
+    return %e : !kv.tile<2x8>
+  }
+  // Then pairs are made of them, here of two words each, 16 words apart.
+  // CHECK-LABEL: func.func @quantize_all(
+  // CHECK-SAME:    %[[FROM:[a-z0-9]+]]: memref<512xi32>, %[[TO:[a-z0-9]+]]: memref<128xi32>, %[[TILE:[a-z0-9]+]]: memref<2x16xf32>,
+  // CHECK:       scf.for %[[CHANNEL:[a-z0-9]+]] = %c0 to %c8
+  // CHECK:         memref.load %[[TILE]][%c0, %[[CHANNEL]]]
+  // CHECK-NEXT:    memref.load %[[TILE]][%c1, %[[CHANNEL]]]
+  // CHECK-NOT:     vector.load
+  // CHECK:         memref.store %{{.*}}, %[[TO]]
+  // CHECK:         memref.store %{{.*}}, %[[TO]]
+  // CHECK:         vector.load %[[FROM]]
+  // CHECK:         vector.store %{{.*}}, %[[TO]]
+  func.func @quantize_all(%from: !kv.page<#keysFloat>, %to: !kv.page<#keysAll>, %e: !kv.tile<2x8>, %h: index, %t: index, %stop: index) -> index {
+    %n = kv.quantize %from to %to head %h tokens %t, %stop by %e : <#keysFloat>, <#keysAll> by !kv.tile<2x8>
     return %n : index
   }
   // code * scale rounded, + zero rounded; rows of [heads, rows, channels], flat.

@@ -65,3 +65,22 @@ kv.step @floats shape #shape policy #floats {
   %out, %lse = kv.attend %cache, %q : tensor<2x8xf32> -> tensor<2x8xf32>, tensor<2xf32>
   kv.yield %out, %lse : tensor<2x8xf32>, tensor<2xf32>
 }
+
+// -----
+
+// Codes that are made anew: originals are kept, and in no segment.
+
+#shape = #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32>
+#anew = #kv.policy<keys = #kv.affine_all<bits = 4, scales = f16>, values = #kv.affine_token<bits = 8, group = 8, flush = 1, residual = 4, scales = f16>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 2, window = 40>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = [#kv.plain<scale = 0.25 : f64>]>
+
+// CHECK-DAG: #[[S:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "sink", origin = 0,
+// CHECK-DAG: #[[O:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "original", origin = 2,
+// CHECK-DAG: #[[C:stream[0-9]*]] = #kv.stream<plane = "keys", kind = "code", origin = 2, encoding = #kv.affine_all<bits = 4, scales = f16>>
+// CHECK: kv.step @anew
+// CHECK-SAME: streams [#[[S]], #[[O]], #[[C]], #{{stream[0-9]*}}, #{{stream[0-9]*}}, #{{stream[0-9]*}}]
+// CHECK-SAME: segments [#kv.segment<keys = 0, values = 3, rotation = 0>, #kv.segment<keys = 2, values = 5, rotation = 0>, #kv.segment<keys = 2, values = 4, rotation = 0>] {
+kv.step @anew shape #shape policy #anew {
+^bb0(%cache: !kv.cache, %q: tensor<2x8xf32>):
+  %out, %lse = kv.attend %cache, %q : tensor<2x8xf32> -> tensor<2x8xf32>, tensor<2xf32>
+  kv.yield %out, %lse : tensor<2x8xf32>, tensor<2xf32>
+}

@@ -128,3 +128,23 @@ kv.step @lost shape #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim =
   kv.yield %out, %lse : tensor<2x8xf32>, tensor<2xf32>
 }
 
+
+// -----
+
+// A scale for all tokens leaves pages as they would be without, and all
+// originals stay: 500 tokens and a piece more.
+
+// CHECK-DAG: kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #layout{{[0-9]*}}>
+// CHECK-DAG: #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 11>
+// CHECK: kv.step @anew
+
+module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
+  kv.step @anew shape #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32> policy #kv.policy<keys = #kv.affine_all<bits = 4, scales = f16>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.all<sinks = 0, tokens = 500>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = [#kv.plain<scale = 0.25 : f64>], rollback = 3> streams [
+    #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>>,
+    #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_all<bits = 4, scales = f16>>,
+    #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>>] {
+  ^bb0(%cache: !kv.cache, %q: tensor<2x8xf32>):
+    %out, %lse = kv.attend %cache, %q : tensor<2x8xf32> -> tensor<2x8xf32>, tensor<2xf32>
+    kv.yield %out, %lse : tensor<2x8xf32>, tensor<2xf32>
+  }
+}

@@ -388,3 +388,51 @@ kv.step @early shape #shape policy #policy streams [#keys, #values] segments [#k
   %2 = kv.code %1
   kv.yield %2, %out, %lse : !kv.cache, tensor<1x8xf32>, tensor<1xf32>
 }
+
+// -----
+
+// Codes that are made anew: of what is stored at a length, first the extremes of
+// all runs, then the codes of each. Nothing falls due in `code`.
+
+// CHECK-LABEL: func.func private @anew_ranges(
+// CHECK-SAME:    %[[SEEN:[a-z0-9_]+]]: index)
+// CHECK:       %[[FIRST:.*]] = arith.maxsi
+// CHECK:       return %[[FIRST]], %[[SEEN]], %[[FIRST]], %{{.*}}, %[[FIRST]], %[[SEEN]]
+
+// CHECK-LABEL: func.func private @anew_code(
+// CHECK-NOT:   kv.quantize
+// CHECK:       return %c0
+
+// CHECK-LABEL: func.func private @anew_recode(
+// CHECK-SAME:    %[[VIEW:[a-z0-9_]+]]: !kv.view, %[[SEEN:[a-z0-9_]+]]: index) -> index {
+// CHECK:       %[[FIRST:.*]] = arith.maxsi
+// CHECK:       scf.for %[[HEAD:[a-z0-9_]+]] = %c0 to %c2 step %c1 iter_args(%[[ALL:[a-z0-9_]+]] = %c0)
+// CHECK:         %[[NONE:.*]] = kv.init_extremes : <2x8>
+// CHECK:         %[[FOUND:.*]]:2 = scf.while (%{{.*}} = %[[FIRST]], %{{.*}} = %[[NONE]])
+// CHECK:         ^bb0(%[[TOKEN:[a-z0-9_]+]]: index, %[[SOME:[a-z0-9_]+]]: !kv.tile<2x8>):
+// CHECK:           %[[FROM:.*]] = kv.page %[[VIEW]][0] at %[[TOKEN]]
+// CHECK:           %[[MORE:.*]] = kv.extremes %[[SOME]] with %[[FROM]] head %[[HEAD]] tokens %[[TOKEN]], %[[STOP:[a-z0-9_]+]]
+// CHECK:           scf.yield %[[STOP]], %[[MORE]]
+// CHECK:         %[[LAST:.*]]:2 = scf.while (%{{.*}} = %[[FIRST]], %{{.*}} = %c0)
+// CHECK:           kv.page %[[VIEW]][0]
+// CHECK:           kv.page %[[VIEW]][1]
+// CHECK:           %[[COUNT:.*]] = kv.quantize %{{.*}} by %[[FOUND]]#1
+// CHECK:           scf.yield %{{.*}}, %[[COUNT]]
+// The count of the last run is that of all.
+// CHECK:         arith.addi %[[ALL]], %[[LAST]]#1
+
+#shape = #kv.shape<heads = 2, kv_heads = 2, head_dim = 8, value_dim = 8, io = f32>
+#policy = #kv.policy<keys = #kv.affine_all<bits = 4, scales = f16>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 0, window = 40>, position = #kv.unrotated, depth = #kv.own, score = [#kv.plain<scale = 0.25 : f64>], rollback = 3>
+#original = #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 2, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
+#code = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = #kv.layout<heads = 2, tokens = 32, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
+#values = #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 2, tokens = 32, channels = 8, block = 8, lanes_on = "channels", lanes = 8, vectors = 1, pages = 3>>
+module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
+  kv.step @anew shape #shape policy #policy streams [#original, #code, #values] segments [#kv.segment<keys = 1, values = 2, rotation = 0>] schedule <heads = 1, run = 64, rows = 1> {
+  ^bb0(%cache: !kv.cache, %q: tensor<2x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x8xf32>):
+    %0 = kv.append %cache, %k, %v : tensor<2x8xf32>, tensor<2x8xf32>
+    %1 = kv.evict %0
+    %2 = kv.code %1
+    %out, %lse = kv.attend %2, %q : tensor<2x8xf32> -> tensor<2x8xf32>, tensor<2xf32>
+    kv.yield %2, %out, %lse : !kv.cache, tensor<2x8xf32>, tensor<2xf32>
+  }
+}

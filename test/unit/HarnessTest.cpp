@@ -25,11 +25,11 @@ using namespace kvc::harness;
 using namespace llvm;
 
 /// Every random spec is one that kvc takes, the same number gives the same
-/// spec, and 81 of them meet every combination, whatever the seed.
+/// spec, and 144 of them meet every combination, whatever the seed.
 static void testRandomSpecs() {
   for (uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{12345}}) {
     Coverage coverage;
-    for (int64_t number = 0; number < 81; ++number) {
+    for (int64_t number = 0; number < 144; ++number) {
       const std::string text = makeRandomSpec(seed, number);
       CHECK(text == makeRandomSpec(seed, number));
       auto model = Model::fromSpec(text, "random", /*threads=*/false);

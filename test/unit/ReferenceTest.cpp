@@ -272,6 +272,73 @@ static void testCodingAtTheLimits() {
   CHECK(reference->store(0).saturated() == 3);
 }
 
+/// One scale a channel over all that is stored, made anew as tokens come and
+/// go.
+static void testCodesMadeAnew() {
+  Shape shape{1, 1, 1, 1};
+  Model model;
+  Policy policy;
+  policy.keys = "#kv.affine_all<bits = 4, scales = f16>";
+  policy.values = "#kv.affine_all<bits = 2, scales = f32>";
+  policy.time = window(1, 4);
+  model.add(shape, policy);
+  auto reference = model.build();
+  const Store &store = reference->store(0);
+  using List = std::vector<float>;
+  auto token = [&](float x) {
+    const float q = 0;
+    return reference->decode(0, {q, x, x});
+  };
+  auto read = [&](kv::Plane plane) {
+    List list;
+    for (const Token &token : store.getTokens())
+      list.push_back(token.planes[size_t(plane)].read[0]);
+    return list;
+  };
+  auto at = [&](int64_t length, kv::Plane plane) {
+    List list;
+    for (const Moment::Form &form : store.getMoment(length).tokens)
+      list.push_back(form.planes[size_t(plane)]->read[0]);
+    return list;
+  };
+  const auto Keys = kv::Plane::Keys, Values = kv::Plane::Values;
+  token(1000); // the sink, which no scale covers
+  for (float x : {-1.0f, 0.0f, 0.5f, 14.0f})
+    token(x);
+  // Steps of 1 from -1 on, halves to even; of 5: 0, 0.2, 0.3, 3.
+  CHECK(read(Keys) == List({1000, -1, 0, 1, 14}));
+  CHECK(read(Values) == List({1000, -1, -1, -1, 14}));
+  // 30 comes and -1 goes: from 0 on, of 2 (0.25 and 7) and of 10 (1.4).
+  const Attended result = token(30);
+  CHECK(read(Keys) == List({1000, 0, 0, 14, 30}));
+  CHECK(read(Values) == List({1000, 0, 0, 10, 30}));
+  CHECK(std::fabs(result.out[0] - (1000 + 0 + 0 + 10 + 30) / 5.0) < 1e-12);
+  // What a step attended to before is what it was.
+  CHECK(at(6, Keys) == read(Keys));
+  CHECK(at(5, Keys) == List({1000, -1, 0, 1, 14}));
+  CHECK(at(5, Values) == List({1000, -1, -1, -1, 14}));
+  CHECK(at(2, Keys) == List({1000, -1}));
+  // Beyond the newest: the codes of now, less what the window excludes.
+  CHECK(at(8, Values) == List({1000, 10, 30}));
+  // A scale that saturates counts while its tokens are there: 65504 as zero of
+  // keys, 3.4e38 / 3 as a scale of values is none.
+  CHECK(store.saturated() == 0);
+  token(-70000);
+  CHECK(store.saturated() == 1);
+  CHECK(read(Keys)[4] == -65504);
+  for (float x : {1.0f, 2.0f, 3.0f, 4.0f})
+    CHECK(store.saturated() == 1), token(x);
+  CHECK(store.saturated() == 0);
+  // The least scale of 15: the last four are exact but for it.
+  CHECK(read(Values) == List({1000, 1, 2, 3, 4}));
+  // Bytes: 1 + 4 tokens; a pair a plane; originals of both planes in f32.
+  const BytePlan plan =
+      planBytes(store.policy(), store.shape(), reference->seen(0));
+  CHECK(plan.codes == 4 * 4 / 8 + 4 * 2 / 8 && plan.scales == 4 + 8);
+  CHECK(plan.originals == 2 * 4 * 4 && plan.residual == 0);
+  CHECK(plan.sinks == 8 && plan.rollback == 0);
+}
+
 static void testEvictedBeforeFlush() {
   // Window 3, flush 4: at length 4 the tokens 1, 2, 3 are stored, and the
   // scale covers them alone: token 0, far away, is gone and has no say.
@@ -443,6 +510,7 @@ int main(int argc, char **argv) {
   testTime();
   testCoding();
   testCodingAtTheLimits();
+  testCodesMadeAnew();
   testEvictedBeforeFlush();
   testRotation();
   testMutatedBody();

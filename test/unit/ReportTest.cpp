@@ -113,6 +113,12 @@ static void testEveryLength() {
         "group: 32, residual: 10}, residual_type: bf16, sink: 4, "
         "sink_type: f32, window: 100, rollback: 9}\n"
         "layers: [{at: 1, share: 0}]\n",
+        // Codes that are made anew at every token, with and without a window.
+        "cache: {keys: {bits: 4, per: channel, group: all}, values: {bits: 2, "
+        "per: channel, group: all, scales: f32}, residual_type: f16, sink: 2, "
+        "window: 90, rollback: 5}\n"
+        "layers: [{at: 1, window: all, context: 300, rollback: 0, values: "
+        "{bits: 2, per: token, group: 8, residual: 20}}]\n",
         // A window within a group; and floats that are evicted.
         "cache: {keys: {bits: 8, per: channel, group: 64}, values: f16, "
         "sink: 1, window: 40, positions: cache}\n"

@@ -21,8 +21,8 @@ using namespace kvc::test;
 
 namespace {
 
-constexpr int32_t layers[] = {AllFloats,    StreamCoded, AllReader,
-                              StreamReader, Narrow,      Sunk};
+constexpr int32_t layers[] = {AllFloats, StreamCoded, AllReader, StreamReader,
+                              Narrow,    Sunk,        Remade,    RemadeReader};
 
 /// Asks as of token `token`, over tokens [from, to), counted from 0.
 void asksOnce(const Cache &cache, int32_t layer, int64_t token, int64_t newest,
@@ -198,6 +198,48 @@ void mergesAnySplit() {
     }
 }
 
+/// Codes that are made anew are those of the length that is asked for, and made
+/// once for it.
+void makesCodesOnce() {
+  Cache cache;
+  const int64_t before = recodes;
+  // Tokens without queries make none.
+  for (int64_t t = 0; t < 12; t += 4)
+    CHECK_EQ(append(Tokens(Remade, t, 4).append(cache)), KVC_OK);
+  CHECK_EQ(recodes - before, 0);
+  checkRead(cache, Remade, 12, 5);
+  CHECK_EQ(recodes - before, 1);
+  CHECK_EQ(cache.stats(Remade).saturated, remadeSaturated);
+  CHECK_EQ(recodes - before, 1);
+  // Two heads of keys, and rows as of 10, 11 and 12; readers share them.
+  for (int32_t layer : {Remade, RemadeReader})
+    for (int64_t token : {9, 10, 11}) {
+      const int64_t then = recodes;
+      for (int again = 0; again < 2; ++again) {
+        Tokens query(layer, token, 1);
+        CHECK_EQ(attend(query.query(cache, 0, noEnd)), KVC_OK);
+        checkRow(query.out.data(), query.lse.data(), layer, {token + 1, 12}, 0);
+      }
+      CHECK_EQ(recodes - then, 1);
+    }
+  // Beyond the newest the codes are the newest's.
+  const int64_t then = recodes;
+  Tokens ahead(RemadeReader, 14, 1);
+  CHECK_EQ(attend(ahead.query(cache, 0, noEnd)), KVC_OK);
+  checkRow(ahead.out.data(), ahead.lse.data(), RemadeReader, {15, 12}, 0);
+  CHECK_EQ(recodes - then, 0);
+  checkRead(cache, Remade, 12, 12);
+  CHECK_EQ(recodes - then, 0);
+  // A token makes them stale; what saturates is not added up.
+  fill(cache, Remade, 12, 30);
+  CHECK_EQ(recodes - then, 18);
+  CHECK_EQ(cache.stats(Remade).saturated, remadeSaturated);
+  CHECK_EQ(library().reset(cache), KVC_OK);
+  CHECK_EQ(cache.stats(Remade).saturated, 0);
+  fill(cache, Remade, 0, 30);
+  checkRead(cache, Remade, 30, 3);
+}
+
 /// A long cache is cut in parts; over any range they make what the range has.
 void asksOverLongRanges() {
   Cache cache;
@@ -254,6 +296,7 @@ int main() {
   asksFarAhead();
   asksNothing();
   mergesAnySplit();
+  makesCodesOnce();
   asksOverLongRanges();
   mergesNothing();
   CHECK_EQ(missingPages, 0);

@@ -80,7 +80,7 @@ void refusesPointers() {
             "layer 2: it reads layer 0's cache: append to that one");
   for (int32_t layer : {-1, int32_t{LayerCount}, INT32_MIN, INT32_MAX}) {
     const std::string text = "there is no layer " + std::to_string(layer) +
-                             ": the model has 7 layers, from 0";
+                             ": the model has 9 layers, from 0";
     bad(with(chunk, &kvc_chunk::layer, layer), text);
     badAppend(with(bare, &kvc_chunk::layer, layer), text);
     refused(cache,

@@ -58,7 +58,7 @@ void refusesArguments() {
     refused(cache, with([&](kvc_step &step) { step.layer = layer; }),
             KVC_INVALID_ARGUMENT,
             "there is no layer " + std::to_string(layer) +
-                ": the model has 7 layers, from 0");
+                ": the model has 9 layers, from 0");
   refused(cache, with([](kvc_step &step) { step.q = nullptr; }),
           KVC_INVALID_ARGUMENT, "layer 0: q is null");
   refused(cache, with([](kvc_step &step) { step.k = nullptr; }),

@@ -23,8 +23,8 @@ namespace {
 void decodesLikeTheMirror(int64_t first) {
   Cache cache(first);
   for (int64_t t = 0; t < 60; ++t)
-    for (int32_t layer :
-         {AllFloats, AllReader, StreamCoded, StreamReader, Narrow, Sunk}) {
+    for (int32_t layer : {AllFloats, AllReader, StreamCoded, StreamReader,
+                          Narrow, Sunk, Remade, RemadeReader}) {
       Token token(t);
       CHECK_EQ(decode(token.step(cache, layer, first + t)), KVC_OK);
       checkOutput(token, layer, t + 1, first);
@@ -157,8 +157,8 @@ void tellsAboutItself() {
   CHECK_EQ(library().info(&info), KVC_OK);
   CHECK_EQ(std::string(info.name), "toy");
   CHECK_EQ(std::string(info.spec), "kvc: 1");
-  CHECK_EQ(info.layers, 7);
-  CHECK_EQ(info.kernels, 7);
+  CHECK_EQ(info.layers, 9);
+  CHECK_EQ(info.kernels, 9);
   CHECK_EQ(info.io, KVC_F32);
   CHECK_EQ(library().info(nullptr), KVC_INVALID_ARGUMENT);
 
@@ -185,7 +185,7 @@ void tellsAboutItself() {
   CHECK_EQ(layer.limit, 5);
   CHECK_EQ(library().layer_info(Sunk, &layer), KVC_OK);
   CHECK_EQ(layer.learned_sinks, 1);
-  CHECK_EQ(library().layer_info(7, &layer), KVC_INVALID_ARGUMENT);
+  CHECK_EQ(library().layer_info(LayerCount, &layer), KVC_INVALID_ARGUMENT);
   CHECK_EQ(library().layer_info(-1, &layer), KVC_INVALID_ARGUMENT);
 
   kvc_bytes plan;
@@ -194,7 +194,7 @@ void tellsAboutItself() {
   CHECK_EQ(library().plan(AllReader, 100, &plan), KVC_OK);
   CHECK_EQ(plan.residual + plan.codes + plan.sinks, 0);
   CHECK_EQ(library().plan(0, -1, &plan), KVC_INVALID_ARGUMENT);
-  CHECK_EQ(library().plan(7, 1, &plan), KVC_INVALID_ARGUMENT);
+  CHECK_EQ(library().plan(LayerCount, 1, &plan), KVC_INVALID_ARGUMENT);
 
   CHECK_EQ(std::string(library().status_name(KVC_FULL)), "full");
   CHECK_EQ(std::string(library().status_name(KVC_GONE)), "gone");

@@ -177,7 +177,9 @@ bool isHeld(int32_t layer, const Asked &asked) {
         return true;
     return false;
   };
-  std::vector<int64_t> tokens = tokensOf(policy, asked);
+  // Codes that are made anew are made of all that was stored.
+  std::vector<int64_t> tokens = policy.remade ? storedTokens(policy, asked.seen)
+                                              : tokensOf(policy, asked);
   return std::all_of(tokens.begin(), tokens.end(), isThere);
 }
 
@@ -264,6 +266,8 @@ struct Spans {
   void add(const Policy &policy, int64_t length) {
     for (int64_t t : storedTokens(policy, length)) {
       add(keyStream(policy, t, length), t);
+      if (policy.remade && t >= policy.sink)
+        add(KeyFloats, t);
       add(valueStream(policy, t), t);
     }
   }
@@ -342,6 +346,7 @@ void checkStats(const Cache &cache, int32_t layer, int64_t seen,
   CHECK_EQ(stats.used.residual, plan.residual);
   CHECK_EQ(stats.used.sinks, plan.sinks);
   CHECK_EQ(stats.used.rollback, plan.rollback);
+  CHECK_EQ(stats.used.originals, plan.originals);
   // In the toy model a stored token costs the same in every form.
   int64_t used = stored * (keyBytes + valueBytes);
   CHECK_EQ(plan.codes + plan.residual + plan.sinks, used);
@@ -352,7 +357,10 @@ void checkStats(const Cache &cache, int32_t layer, int64_t seen,
   for (int64_t i = 0; policy.rollback && i < streamCount; ++i)
     rollback += (kept.tokens(i) - now.tokens(i)) * tokenBytes[i];
   CHECK_EQ(plan.rollback, rollback);
-  CHECK_EQ(stats.used.padding, stats.held - used - rollback);
+  const int64_t originals =
+      policy.remade ? now.tokens(KeyFloats) * keyBytes : 0;
+  CHECK_EQ(plan.originals, originals);
+  CHECK_EQ(stats.used.padding, stats.held - used - rollback - originals);
 }
 
 void checkStats(const Cache &cache, int32_t layer, int64_t seen) {

@@ -21,6 +21,7 @@
 namespace kvc::test {
 
 std::atomic<int64_t> missingPages = 0;
+std::atomic<int64_t> recodes = 0;
 
 namespace {
 
@@ -83,7 +84,8 @@ template <int32_t Number> struct Kernel {
       return row(view, KeySinks, token, head, headDim)[channel];
     if (token >= policy.coded(seen))
       return row(view, KeyFloats, token, head, headDim)[channel];
-    return turnOver(row(view, KeyCodes, token, head, headDim)[channel]);
+    return turnOver(row(view, KeyCodes, token, head, headDim)[channel]) -
+           (policy.remade ? static_cast<float>(seen) : 0);
   }
 
   static float value(const kvc_gen_view *view, int64_t token, int64_t head,
@@ -101,7 +103,8 @@ template <int32_t Number> struct Kernel {
     int64_t coded = policy.coded(seen);
     int64_t bounds[2 * streamCount] = {0,
                                        policy.sinks(seen),
-                                       first > coded ? first : coded,
+                                       policy.remade || first > coded ? first
+                                                                      : coded,
                                        seen,
                                        first,
                                        coded,
@@ -140,6 +143,10 @@ template <int32_t Number> struct Kernel {
     out[3] = bytes(now, KeyFloats) + bytes(now, ValueFloats);
     out[4] = bytes(now, KeySinks) + bytes(now, ValueSinks);
     out[5] = out[6] = 0;
+    if (policy.remade) {
+      out[3] = bytes(now, ValueFloats);
+      out[5] = bytes(now, KeyFloats);
+    }
     for (int64_t i = 0; i < streamCount; ++i)
       out[6] += bytes(kept, i) - bytes(now, i);
   }
@@ -174,7 +181,20 @@ template <int32_t Number> struct Kernel {
     return values[0] == 1000; // something to count
   }
 
+  static int64_t recode(const kvc_gen_view *view, int64_t seen) {
+    ++recodes;
+    int64_t first = std::max(policy.first(seen), policy.sink);
+    for (int64_t token = first; token < seen; ++token)
+      for (int64_t i = 0; i < kvHeads * headDim; ++i)
+        row(view, KeyCodes, token, 0, headDim)[i] =
+            turnOver(row(view, KeyFloats, token, 0, headDim)[i] +
+                     static_cast<float>(seen));
+    return first < seen ? remadeSaturated : 0;
+  }
+
   static int64_t code(const kvc_gen_view *view, int64_t seen) {
+    if (policy.remade)
+      return 0;
     int64_t begin = policy.coded(seen - 1), end = policy.coded(seen);
     begin = std::max({begin, policy.first(seen), policy.sink});
     for (int64_t token = begin; token < end; ++token)
@@ -290,7 +310,9 @@ template <int32_t Number> struct Kernel {
                                             merge,
                                             owns ? read : nullptr,
                                             live,
-                                            policy.learnedSinks};
+                                            policy.learnedSinks,
+                                            owns &&policy.remade ? recode
+                                                                 : nullptr};
 };
 
 template <int32_t Number>
@@ -307,7 +329,9 @@ constexpr kvc_gen_layer layers[LayerCount] = {
     layer<Limited>(-1, "context 5"),
     layer<StreamReader>(-1, "share 1"),
     layer<Narrow>(-1, "sink 1, window 2"),
-    layer<Sunk>(-1, "all, learned sinks")};
+    layer<Sunk>(-1, "all, learned sinks"),
+    layer<Remade>(policies[Remade].rollback + 1, "sink 1, window 6, anew"),
+    layer<RemadeReader>(-1, "share 7")};
 
 constexpr kvc_gen_rope ropes[2] = {{1, ropeFactor[0], &ropeFrequency[0]},
                                    {1, ropeFactor[1], &ropeFrequency[1]}};

@@ -11,8 +11,9 @@
 //   out[h] = sum of v_t + sum of q_h . k_t,   lse[h] = number of tokens
 //
 // over the tokens t that are attended to, k and v of the head of keys that h
-// meets, q rotated by the index of t's segment. A learned sink is added to lse.
-// Parts are merged by adding both.
+// meets, q rotated by the index of t's segment. Codes that are made anew have
+// the length added to the float, so that those of another length are wrong. A
+// learned sink is added to lse. Parts are merged by adding both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +36,7 @@ struct Policy {
   int64_t rollback;
   int64_t rows; ///< of a piece
   bool learnedSinks;
+  bool remade; ///< all keys are codes, made anew at each length
 
   // Lengths in tokens, counted from 0.
   constexpr int64_t sinks(int64_t seen) const {
@@ -48,6 +50,8 @@ struct Policy {
   /// First token that is no sink and not coded.
   constexpr int64_t coded(int64_t seen) const {
     int64_t codes = seen > sink && flush ? (seen - sink) / flush * flush : 0;
+    if (remade)
+      codes = seen - sinks(seen);
     return sinks(seen) + codes;
   }
   constexpr int64_t stored(int64_t seen) const {
@@ -65,19 +69,27 @@ enum Layer : int32_t {
   StreamReader, ///< reads StreamCoded
   Narrow,       ///< a sink, a window of 2 keys that are coded by 4; rope 1
   Sunk,         ///< all tokens, 2 sinks, learned sinks, no rotation
+  Remade,       ///< a sink, window 6, keys coded anew, rollback 3, no rotation
+  RemadeReader, ///< reads Remade
   LayerCount
 };
 
 constexpr Policy policies[LayerCount] = {
-    {2, 0, 0, 0, -1, 0, 0, 4, false},  {4, 2, 10, 4, -1, 1, 3, 4, false},
-    {6, 0, 0, 0, -1, 0, 0, 3, false},  {2, 0, 0, 0, 5, -1, 0, 1, false},
-    {2, 2, 10, 4, -1, 1, 3, 4, false}, {2, 1, 2, 4, -1, 1, 0, 4, false},
-    {4, 2, 0, 0, -1, -1, 0, 4, true},
+    {2, 0, 0, 0, -1, 0, 0, 4, false, false},
+    {4, 2, 10, 4, -1, 1, 3, 4, false, false},
+    {6, 0, 0, 0, -1, 0, 0, 3, false, false},
+    {2, 0, 0, 0, 5, -1, 0, 1, false, false},
+    {2, 2, 10, 4, -1, 1, 3, 4, false, false},
+    {2, 1, 2, 4, -1, 1, 0, 4, false, false},
+    {4, 2, 0, 0, -1, -1, 0, 4, true, false},
+    {2, 1, 6, 0, -1, -1, 3, 1, false, true},
+    {4, 1, 6, 0, -1, -1, 3, 1, false, true},
 };
 
 constexpr int64_t ownerOf(int64_t layer) {
   return layer == AllReader      ? AllFloats
          : layer == StreamReader ? StreamCoded
+         : layer == RemadeReader ? Remade
                                  : layer;
 }
 constexpr bool reads(int64_t layer) { return ownerOf(layer) != layer; }
@@ -98,6 +110,9 @@ constexpr double ropeFactor[2] = {1.0, 1.25};
 
 /// How often a kernel's loop met a token whose page was not there.
 extern std::atomic<int64_t> missingPages;
+/// How often codes were made anew, and how many saturate each time.
+extern std::atomic<int64_t> recodes;
+constexpr int64_t remadeSaturated = 7;
 
 } // namespace kvc::test
 

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""fidelity.py FOLDER [NAME...]: specs whose fidelity docs/fidelity.md compares.
+
+Writes the sweep's specs (or those of the names given) for the model of
+test/data/smollm2-135m-2x2048.safetensors to FOLDER and prints their paths, best
+precision first:
+
+    kvc eval $(python3 test/harness/fidelity.py sweep) --trace TRACE
+
+A name says what is kept how: int4_channel_g32_r128_s4 has keys in 4 bits per
+channel and values in 4 bits per token, in groups of 32, the newest 128 tokens
+unquantised, and 4 sinks. keys4_token_g32 and values4_g32 have the other plane in
+f16; they are written where they are named.
+"""
+import itertools
+import os
+import sys
+
+SPEC = """\
+kvc: 1
+name: {name}
+model: {{layers: 2, heads: 9, kv_heads: 3, head_dim: 64, rope: {{theta: 100000}}}}
+cache:
+  keys: {keys}
+  values: {values}
+  context: 2048
+"""
+
+
+def coded(bits, per, group, residual=0, flush=None):
+    text = f"{{bits: {bits}, per: {per}, group: {group}"
+    text += f", residual: {residual}" if residual else ""
+    text += f", flush: {flush}" if flush else ""
+    return text + "}"
+
+
+def spec(name, keys, values, sink=0):
+    text = SPEC.format(name=name, keys=keys, values=values)
+    if "bits" in keys + values:
+        text += "  residual_type: f16\n"
+    if sink:
+        text += f"  sink: {sink}\n"
+    return text
+
+
+def sweep():
+    """name -> text."""
+    specs = {"f16": spec("f16", "f16", "f16"), "bf16": spec("bf16", "bf16", "bf16")}
+    for bits, per, group, residual, sink in itertools.product(
+        (8, 4, 2), ("channel", "token"), (32, 64, 128), (0, 128), (0, 4)
+    ):
+        name = f"int{bits}_{per}_g{group}"
+        name += f"_r{residual}" if residual else ""
+        name += f"_s{sink}" if sink else ""
+        keys = coded(bits, per, group, residual)
+        values = coded(bits, "token", group, residual)
+        specs[name] = spec(name, keys, values, sink)
+    # KIVI's schedule: keys are coded 128 at a time, 128 values wait.
+    for bits in 4, 2:
+        name = f"int{bits}_kivi"
+        specs[name] = spec(
+            name,
+            coded(bits, "channel", 32, flush=128),
+            coded(bits, "token", 32, residual=128),
+        )
+    # One scale a channel over all tokens.
+    for bits in 8, 4:
+        name = f"int{bits}_all"
+        keys = f"{{bits: {bits}, per: channel, group: all}}"
+        specs[name] = spec(name, keys, coded(bits, "token", 32))
+    # Keys and values in different bits.
+    for sink in 0, 4:
+        name = "int4_int2_g32_r128" + (f"_s{sink}" if sink else "")
+        keys, values = coded(4, "channel", 32, 128), coded(2, "token", 32, 128)
+        specs[name] = spec(name, keys, values, sink)
+    return specs
+
+
+def parts():
+    """The same of one plane alone, the other in f16: whose error it is."""
+    specs = {}
+    for bits, per, residual, sink in itertools.product(
+        (8, 4, 2), ("channel", "token"), (0, 128), (0, 4)
+    ):
+        name = f"g32_r{residual}" if residual else "g32"
+        name += f"_s{sink}" if sink else ""
+        plane = coded(bits, per, 32, residual)
+        specs[f"keys{bits}_{per}_{name}"] = plane, "f16", sink
+        if per == "token":
+            specs[f"values{bits}_{name}"] = "f16", plane, sink
+    return {name: spec(name, *planes) for name, planes in specs.items()}
+
+
+def main():
+    folder, *names = sys.argv[1:]
+    known = sweep()
+    names = names or list(known)
+    known.update(parts())
+    os.makedirs(folder, exist_ok=True)
+    for name in names:
+        path = os.path.join(folder, name + ".yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(known[name])
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
