@@ -153,14 +153,21 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
   return success();
 }
 
+/// Runs that are worth asking for: lines that come too soon are gone again.
+static constexpr int64_t MostPrefetch = 64;
+
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
-                                   int64_t run, int64_t rows) {
+                                   int64_t run, int64_t rows,
+                                   int64_t prefetch) {
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})
     if (value < 1 || value > INT32_MAX)
       return emitError() << name << " is 1 to " << INT32_MAX << ", not "
                          << value;
+  if (prefetch < 0 || prefetch > MostPrefetch)
+    return emitError() << "prefetch is 0 to " << MostPrefetch << " runs, not "
+                       << prefetch;
   return success();
 }
 

@@ -204,10 +204,13 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   let description = [{
     `heads` rows of queries are contracted in lockstep, `run` tokens at the most
     are taken at a time. A prefill takes `rows` tokens that ask at a time.
+    While a decode step reads a run, it asks for the lines of the run that comes
+    `prefetch` runs later; 0 leaves that to the processor.
 
-    Example: `#kv.schedule<heads = 4, run = 64, rows = 16>`
+    Example: `#kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 1>`
   }];
-  let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows);
+  let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows,
+                        DefaultValuedParameter<"int64_t", "0">:$prefetch);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

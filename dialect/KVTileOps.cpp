@@ -115,9 +115,10 @@ LogicalResult FoldOp::verify() {
 }
 
 /// Checks what kv.contract and kv.accumulate have in common.
-static LogicalResult verifyContraction(Operation *op, Value page,
-                                       std::optional<StringRef> scales,
-                                       Plane plane) {
+template <typename Op>
+static LogicalResult verifyContraction(Op op, Plane plane) {
+  Value page = op.getPage();
+  std::optional<StringRef> scales = op.getScales();
   auto layout = layoutOf(op, page);
   if (failed(layout))
     return failure();
@@ -128,18 +129,23 @@ static LogicalResult verifyContraction(Operation *op, Value page,
     return op->emitOpError("has scales in \"")
            << *scales << "\", the stream's go into \""
            << scalesOf(layout->stream) << "\"";
+  if (bool(op.getAhead()) != bool(op.getAheadToken()))
+    return op->emitOpError("has a page ahead just where it has a token ahead");
+  if (op.getAhead() && op.getAhead().getType() != page.getType())
+    return op->emitOpError("asks ahead for ")
+           << op.getAhead().getType() << " and reads " << page.getType();
   return success();
 }
 
 LogicalResult ContractOp::verify() {
-  return verifyContraction(*this, getPage(), getScales(), Plane::Keys);
+  return verifyContraction(*this, Plane::Keys);
 }
 
 LogicalResult AccumulateOp::verify() {
   if (getNext().getType() != getState().getType())
     return emitOpError("gives ")
            << getNext().getType() << " of " << getState().getType();
-  return verifyContraction(*this, getPage(), getScales(), Plane::Values);
+  return verifyContraction(*this, Plane::Values);
 }
 
 /// A region that is given a token's number and yields `results` indices.

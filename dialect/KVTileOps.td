@@ -166,16 +166,21 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
       : !kv.tile<3x64>, !kv.page<#stream1> zeros !kv.tile<3x1> centers !kv.tile<1x64>
       -> !kv.tile<3x64>
     ```
+
+    `ahead %next at %u` names the page and the first token of a run that comes
+    later: its lines are asked for as this run's are read.
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
-                       Index:$lead, Index:$count, OptionalAttr<KV_Scales>:$scales,
+                       Index:$lead, Index:$count, Optional<KV_PageType>:$ahead,
+                       Optional<Index>:$ahead_token, OptionalAttr<KV_Scales>:$scales,
                        OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_TileType:$result);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
-    `:` type($operand) `,` type($page) (`zeros` type($sums)^)?
+    `run` $token `,` $lead `,` $count (`ahead` $ahead^ `at` $ahead_token)?
+    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`ahead` type($ahead)^)? (`zeros` type($sums)^)?
     (`centers` type($centers)^)? `->` type($result)
   }];
   let hasVerifier = 1;
@@ -185,7 +190,8 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   let summary = "add a run's values, weighed, to a softmax's accumulator";
   let description = [{
     acc = acc * rescale + sum over the run of weight times value. Without
-    `scales` the operand is the weights as they are.
+    `scales` the operand is the weights as they are. `ahead` is as in
+    `kv.contract`.
 
     ```mlir
     %2 = kv.accumulate %o zeros %z centers %c with %page head %h run %t, %lead, %n
@@ -194,16 +200,17 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins KV_TileType:$operand, Optional<KV_TileType>:$sums,
                        Optional<KV_TileType>:$centers, KV_PageType:$page, Index:$head, Index:$token,
-                       Index:$lead, Index:$count, KV_StateType:$state,
+                       Index:$lead, Index:$count, Optional<KV_PageType>:$ahead,
+                       Optional<Index>:$ahead_token, KV_StateType:$state,
                        Optional<KV_TileType>:$rescale,
                        OptionalAttr<KV_Scales>:$scales,
                        OptionalAttr<KV_ScheduleAttr>:$schedule);
   let results = (outs KV_StateType:$next);
   let assemblyFormat = [{
     $operand (`zeros` $sums^)? (`centers` $centers^)? `with` $page `head` $head
-    `run` $token `,` $lead `,` $count `into` $state (`rescale` $rescale^)?
-    (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
-    `:` type($operand) `,` type($page) `,` type($state)
+    `run` $token `,` $lead `,` $count (`ahead` $ahead^ `at` $ahead_token)?
+    `into` $state (`rescale` $rescale^)? (`scales` $scales^)? (`schedule` $schedule^)? attr-dict
+    `:` type($operand) `,` type($page) (`ahead` type($ahead)^)? `,` type($state)
     (`zeros` type($sums)^)? (`centers` type($centers)^)? (`rescale` type($rescale)^)? `->` type($next)
   }];
   let hasVerifier = 1;

@@ -2,6 +2,7 @@
 
 Run by `ninja check-kvc`; by hand `lit-22 -v build/test --filter dialect`.
 """
+import glob
 import os
 import platform
 import shutil
@@ -92,6 +93,27 @@ else:
         "no qemu-aarch64, or no C library for aarch64 when kvc was configured:"
         " libraries for aarch64-linux are compiled and not run"
     )
+# Kernels for Vulkan run on Mesa's driver for CPUs, whose subgroups are as wide
+# as it is told: %vulkan8 runs a command on subgroups of 8 invocations.
+attend = os.path.join(config.kvc_binary_dir, "test", "vulkan", "vulkan-attend")
+drivers = glob.glob("/usr/share/vulkan/icd.d/lvp_icd.*.json")
+if os.path.exists(attend) and drivers:
+    config.available_features.add("vulkan")
+else:
+    lit_config.note(
+        "no Vulkan headers when kvc was configured, or no lavapipe:"
+        " kernels for vulkan are compiled and not run"
+    )
+config.substitutions.append((r"%vulkan-attend", attend))
+for lanes in (16, 4, 8):
+    config.substitutions.append((
+        rf"%vulkan{lanes}",
+        f"env VK_ICD_FILENAMES={drivers[0] if drivers else ''}"
+        # A cache of shaders would not tell widths apart.
+        f" MESA_SHADER_CACHE_DISABLE=true LP_NATIVE_VECTOR_WIDTH={32 * lanes}",
+    ))
+if shutil.which("spirv-val"):
+    config.available_features.add("spirv-val")
 if config.kvc_sanitize:
     config.available_features.add("sanitize")
     for name in config.kvc_sanitize.split(","):

@@ -25,6 +25,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
@@ -63,6 +64,8 @@ public:
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;
   Value allocate(Lanes &at, MemRefType type) const override;
+  Value table(Lanes &at, Operation *user,
+              DenseElementsAttr numbers) const override;
   Type view(MLIRContext *context) const override;
   MemRefType page(MLIRContext *context, int64_t words) const override;
   Value pageOf(Lanes &at, Value view, int64_t stream, Value number,
@@ -174,6 +177,28 @@ MemRefType InvocationLanes::tile(MLIRContext *context, int64_t rows,
 
 Value InvocationLanes::allocate(Lanes &at, MemRefType type) const {
   return memref::AllocOp::create(at.builder, at.loc, type);
+}
+
+/// A tile that is filled where the kernel begins: a kernel has no constants
+/// that an index reaches.
+Value InvocationLanes::table(Lanes &at, Operation *user,
+                             DenseElementsAttr numbers) const {
+  constexpr StringLiteral known = "kv.numbers";
+  Block &entry =
+      user->getParentOfType<FunctionOpInterface>().getFunctionBody().front();
+  for (auto tile : entry.getOps<memref::AllocOp>())
+    if (tile->getAttr(known) == numbers)
+      return tile;
+  auto shape = numbers.getType().getShape();
+  Value tile =
+      at.allocate(this->tile(at.builder.getContext(), shape[0], shape[1]));
+  tile.getDefiningOp()->setAttr(known, numbers);
+  OpBuilder::InsertionGuard guard(at.builder);
+  at.builder.setInsertionPointAfterValue(tile);
+  for (auto [i, number] : llvm::enumerate(numbers.getValues<FloatAttr>()))
+    at.storeScalar(arith::ConstantOp::create(at.builder, at.loc, number), tile,
+                   at.index(i / shape[1]), at.index(i % shape[1]));
+  return tile;
 }
 
 Type InvocationLanes::view(MLIRContext *context) const {

@@ -19,6 +19,7 @@
 #include "dialect/KVAttributes.h"
 #include "dialect/KVLayout.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <memory>
@@ -77,6 +78,10 @@ public:
                                 int64_t columns) const = 0;
   /// Room for one, for the length of the function.
   virtual mlir::Value allocate(Lanes &at, mlir::MemRefType type) const = 0;
+  /// A memref with these constants, floats in two dimensions. Like ones are the
+  /// same; `user` is the operation that reads it.
+  virtual mlir::Value table(Lanes &at, mlir::Operation *user,
+                            mlir::DenseElementsAttr numbers) const = 0;
   virtual mlir::Type view(mlir::MLIRContext *context) const = 0;
   virtual mlir::MemRefType page(mlir::MLIRContext *context,
                                 int64_t words) const = 0;

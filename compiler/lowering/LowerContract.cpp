@@ -50,6 +50,7 @@ struct Contraction {
     return at.loop(from, to, zeros, [&](Value word, ValueRange carried) {
       SmallVector<Value> sums(carried);
       Value address = at.add(first, at.multiply(word, record.wordStride()));
+      record.prefetch(address);
       Value place = at.add(column, at.multiply(at.subtract(word, from),
                                                record.layout.codesPerWord));
       SmallVector<SlotWords> words;
@@ -105,6 +106,12 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     Value base =
         at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
     Value first = at.divide(base, width);
+    if (adaptor.getAhead()) {
+      Value next = at.divide(record.offsetOf(adaptor.getAheadToken()), width);
+      record.lookAhead(
+          adaptor.getAhead(),
+          at.subtract(record.blockAddress(next), record.blockAddress(first)));
+    }
     Value blocks = at.divideUp(adaptor.getCount(), width);
     at.loop(at.index(0), blocks, {}, [&](Value number, ValueRange) {
       Value block = at.add(first, number);
@@ -203,6 +210,15 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     const int64_t vectors = record.layout.vectors();
+    if (adaptor.getAhead()) {
+      auto word = [&](Value token) {
+        return at.divide(record.offsetOf(token), record.layout.codesPerWord);
+      };
+      Value words =
+          at.subtract(word(adaptor.getAheadToken()), word(adaptor.getToken()));
+      record.lookAhead(adaptor.getAhead(),
+                       at.multiply(words, record.wordStride()));
+    }
     at.loop(at.index(0), at.index(record.layout.vectorCount / vectors), {},
             [&](Value block, ValueRange) {
               at.lockstep(op.getState().getType().getRows(), lockstepOf(op),

@@ -137,7 +137,12 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
     auto point = cast<kv::ScoreAttrInterface>(op.getScore());
     const auto each = static_cast<int64_t>(op.getEach());
     Value lane = at.numbers();
-    TypedValue<MemRefType> table = numbersOf(op, point, rewriter);
+    Value table;
+    int64_t width = 0; // numbers of a head
+    if (auto numbers = numbersOf(point, rewriter)) {
+      table = form.table(at, op, *numbers);
+      width = numbers->getType().getShape()[1];
+    }
     Value base = at.subtract(adaptor.getToken(), adaptor.getLead());
     at.loop(
         at.index(0), at.index(type.getRows() / each), {},
@@ -146,10 +151,9 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
           at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
             Value row = at.add(at.multiply(token, each), h);
             SmallVector<Value> numbers;
-            if (table)
-              for (int64_t i : llvm::seq(table.getType().getDimSize(1)))
-                numbers.push_back(at.broadcast(at.loadScalar(
-                    table, at.add(adaptor.getHead(), h), at.index(i))));
+            for (int64_t i = 0; i < width; ++i)
+              numbers.push_back(at.broadcast(at.loadScalar(
+                  table, at.add(adaptor.getHead(), h), at.index(i))));
             at.loop(at.index(0), adaptor.getCount(), lanes, {},
                     [&](Value column, ValueRange) {
                       // Distances are i32, and count no further.
@@ -173,41 +177,22 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
     return success();
   }
 
-  /// The point's numbers as a constant of the module, [heads, numbers]; null
-  /// where it has none. Like points share one.
-  static TypedValue<MemRefType>
-  numbersOf(kv::LogitOp op, kv::ScoreAttrInterface point, OpBuilder &builder) {
+  /// The point's numbers, [heads, numbers]; none where it has none.
+  static std::optional<DenseElementsAttr>
+  numbersOf(kv::ScoreAttrInterface point, Builder &builder) {
     SmallVector<float> numbers;
     const kv::HeadNumbers heads = point.getHeadNumbers();
     for (const auto &head : heads)
       for (double number : head)
         numbers.push_back(static_cast<float>(number));
     if (numbers.empty())
-      return {};
+      return std::nullopt;
     const SmallVector<int64_t> extents{
         static_cast<int64_t>(heads.size()),
         static_cast<int64_t>(numbers.size() / heads.size())};
-    auto module = op->getParentOfType<ModuleOp>();
-    auto type = MemRefType::get(extents, builder.getF32Type());
-    auto value = DenseElementsAttr::get(
+    return DenseElementsAttr::get(
         RankedTensorType::get(extents, builder.getF32Type()),
         ArrayRef<float>(numbers));
-    std::string name;
-    for (int64_t i = 0; name.empty(); ++i) {
-      std::string next = "kvc_numbers" + std::to_string(i);
-      auto known = module.lookupSymbol<memref::GlobalOp>(next);
-      if (!known) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(module.getBody());
-        memref::GlobalOp::create(builder, op.getLoc(), next,
-                                 builder.getStringAttr("private"), type, value,
-                                 /*constant=*/true, IntegerAttr());
-      } else if (known.getInitialValueAttr() != value) {
-        continue;
-      }
-      name = next;
-    }
-    return memref::GetGlobalOp::create(builder, op.getLoc(), type, name);
   }
 };
 

@@ -60,12 +60,6 @@ static StringRef whyNotInvocations(Operation *op) {
     return "lanes would write into words that they share";
   if (isa<kv::DecodeOp, kv::LoadStateOp, kv::MergeStateOp>(op))
     return "results are read and joined on the host";
-  if (auto logit = dyn_cast<kv::LogitOp>(op))
-    if (!cast<kv::ScoreAttrInterface>(logit.getScore())
-             .getHeadNumbers()
-             .empty())
-      return "its score has a table of numbers by head, which kernels cannot "
-             "hold";
   return "";
 }
 

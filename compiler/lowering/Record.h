@@ -66,6 +66,12 @@ struct Record {
   SlotWords loadSlots(Value address);
   Value decodeSlot(ArrayRef<Value> words, int64_t slot);
 
+  /// Later reads of this record are at `words` words behind those of `page`.
+  void lookAhead(Value page, Value words);
+  /// Asks for the lines that come as those do which are read together at
+  /// `address`; nothing where nobody looks ahead.
+  void prefetch(Value address);
+
   Value loadWords(Value address);
   void storeWords(Value words, Value address);
   Value loadWord(Value address);
@@ -77,6 +83,8 @@ struct Record {
   void storePair(const kv::BuiltPair &pair, Value address, Value mask);
 
 private:
+  Value ahead, aheadWords;
+
   /// The bits of a code, as shift for the slot of a packed index; null where
   /// a word holds one code.
   Value slotShift(Value packed);

@@ -45,9 +45,10 @@ struct ShareTiles : impl::ShareTilesBase<ShareTiles> {
       ofType.push_back(tile);
       bytes += bytesOf(tile.getType());
     }
-    if (limit > 0 && bytes > limit) {
+    const int64_t most = limit;
+    if (most > 0 && bytes > most) {
       kernel.emitError() << "its tiles take " << bytes << " bytes of "
-                         << "a workgroup's memory, which has " << limit
+                         << "a workgroup's memory, which has " << most
                          << ": fewer heads a kv head, or smaller ones, fit";
       signalPassFailure();
     }

@@ -47,6 +47,8 @@ public:
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;
   Value allocate(Lanes &at, MemRefType type) const override;
+  Value table(Lanes &at, Operation *user,
+              DenseElementsAttr numbers) const override;
   Type view(MLIRContext *context) const override;
   MemRefType page(MLIRContext *context, int64_t words) const override;
   Value pageOf(Lanes &at, Value view, int64_t stream, Value number,
@@ -150,6 +152,31 @@ MemRefType VectorLanes::tile(MLIRContext *context, int64_t rows,
 Value VectorLanes::allocate(Lanes &at, MemRefType type) const {
   return memref::AllocaOp::create(at.builder, at.loc, type,
                                   at.builder.getI64IntegerAttr(64));
+}
+
+/// A constant of the module.
+Value VectorLanes::table(Lanes &at, Operation *user,
+                         DenseElementsAttr numbers) const {
+  OpBuilder &builder = at.builder;
+  auto module = user->getParentOfType<ModuleOp>();
+  auto type =
+      MemRefType::get(numbers.getType().getShape(), numbers.getElementType());
+  std::string name;
+  for (int64_t i = 0; name.empty(); ++i) {
+    std::string next = "kvc_numbers" + std::to_string(i);
+    auto known = module.lookupSymbol<memref::GlobalOp>(next);
+    if (!known) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(module.getBody());
+      memref::GlobalOp::create(builder, at.loc, next,
+                               builder.getStringAttr("private"), type, numbers,
+                               /*constant=*/true, IntegerAttr());
+    } else if (known.getInitialValueAttr() != numbers) {
+      continue;
+    }
+    name = next;
+  }
+  return memref::GetGlobalOp::create(builder, at.loc, type, name);
 }
 
 Type VectorLanes::view(MLIRContext *context) const {

@@ -116,10 +116,10 @@ void extendDialects(void (*extend)(DialectRegistry &registry)) {
 }
 
 void registerAllDialects(DialectRegistry &registry) {
-  registry
-      .insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
-              gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
-              memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+  registry.insert<kv::KVDialect, arith::ArithDialect, func::FuncDialect,
+                  gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect, spirv::SPIRVDialect,
+                  vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   for (auto *extend : extensions())

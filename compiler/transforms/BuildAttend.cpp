@@ -91,8 +91,9 @@ private:
   /// What a row attends to in a segment.
   TokenRange borders(kv::SegmentAttr segment, Value row);
   Value indexOf(kv::SegmentAttr segment, Value row);
-  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value whole,
-                Value state);
+  Value overRun(kv::SegmentAttr segment, Value query, Run run, Value ahead,
+                Value whole, Value state);
+  Value aheadOf(Run run, TokenRange tokens);
   Value logits(Value dots, kv::SegmentAttr segment, Run run);
   Value masked(Value dots, kv::SegmentAttr segment, Run run, Value whole);
   Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
@@ -203,20 +204,37 @@ Value Attend::masked(Value dots, kv::SegmentAttr segment, Run run,
   return mask;
 }
 
+/// The first token of the run that is asked for meanwhile; null where none is:
+/// many rows compute long enough for a processor to look ahead by itself.
+Value Attend::aheadOf(Run run, TokenRange tokens) {
+  if (rows > 1 || schedule.getPrefetch() == 0)
+    return {};
+  Value later = run.stop;
+  if (schedule.getPrefetch() > 1)
+    later = tiles.add(later, tiles.constant((schedule.getPrefetch() - 1) *
+                                            schedule.getRun()));
+  return tiles.least(later, tiles.subtract(tokens.end, tiles.constant(1)));
+}
+
 Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run,
-                      Value whole, Value state) {
-  Value keys = tiles.page(view, segment.getKeys(), run.token);
-  Value values = tiles.page(view, segment.getValues(), run.token);
+                      Value ahead, Value whole, Value state) {
+  auto page = [&](int64_t stream, Value token) {
+    return token ? tiles.page(view, stream, token) : Value();
+  };
+  Value keys = page(segment.getKeys(), run.token);
+  Value values = page(segment.getValues(), run.token);
   auto type = tile(schedule.getRun());
   Value dots = kv::ContractOp::create(builder, loc, type, query, Value(),
                                       Value(), keys, head, run.token, run.lead,
-                                      run.count, StringAttr(), schedule);
+                                      run.count, page(segment.getKeys(), ahead),
+                                      ahead, StringAttr(), schedule);
   dots = masked(logits(dots, segment, run), segment, run, whole);
   auto update = kv::SoftmaxUpdateOp::create(
       builder, loc, type, tile(1), state.getType(), dots, state, run.count);
   return kv::AccumulateOp::create(
       builder, loc, state.getType(), update.getWeights(), Value(), Value(),
-      values, head, run.token, run.lead, run.count, update.getNext(),
+      values, head, run.token, run.lead, run.count,
+      page(segment.getValues(), ahead), ahead, update.getNext(),
       update.getAlpha(), StringAttr(), schedule);
 }
 
@@ -247,8 +265,9 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
   return tiles.forRuns(tokens, keys.getOrigin(),
                        tiles.borders({keys, values}, schedule.getRun()), state,
                        [&](Run run, ValueRange carried) {
-                         return SmallVector<Value>{overRun(
-                             segment, query, run, isWhole(run), carried[0])};
+                         return SmallVector<Value>{
+                             overRun(segment, query, run, aheadOf(run, tokens),
+                                     isWhole(run), carried[0])};
                        })[0];
 }
 

@@ -23,6 +23,11 @@ constexpr int64_t RunColumns = 64;
 /// on a small stack.
 constexpr int64_t TileFloats = 8192;
 
+/// Runs that are asked for ahead. The records that a head reads lie in pages of
+/// their own, which no processor guesses; two runs of floats take twice as long
+/// to come as one takes to be read.
+constexpr int64_t PrefetchRuns = 2;
+
 struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
   void runOnOperation() override {
     kv::StepOp step = getOperation();
@@ -56,8 +61,8 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
         remakes ? 1 : std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
     const int64_t lockstep = std::clamp<int64_t>(
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
-    step.setScheduleAttr(
-        kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens));
+    step.setScheduleAttr(kv::ScheduleAttr::get(step.getContext(), lockstep, run,
+                                               tokens, PrefetchRuns));
   }
 };
 } // namespace

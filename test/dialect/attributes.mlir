@@ -49,9 +49,10 @@
     rollback = 0>
 ]} : () -> ()
 
-// CHECK: "test.use"() {all = [#kv.segment<keys = 1, values = 4, rotation = 0>, #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>, #kv.schedule<heads = 4, run = 64, rows = 16>]}
+// CHECK: "test.use"() {all = [#kv.segment<keys = 1, values = 4, rotation = 0>, #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>, #kv.schedule<heads = 4, run = 64, rows = 16>, #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 2>]}
 "test.use"() {all = [
   #kv.segment<keys = 1, values = 4, rotation = 0>,
   #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>,
-  #kv.schedule<heads = 4, run = 64, rows = 16>
+  #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 0>,
+  #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 2>
 ]} : () -> ()

@@ -42,6 +42,16 @@
 
 // -----
 
+// expected-error@below {{prefetch is 0 to 64 runs, not -1}}
+#a = #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = -1>
+
+// -----
+
+// expected-error@below {{prefetch is 0 to 64 runs, not 65}}
+#a = #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 65>
+
+// -----
+
 // expected-error@below {{expected integer value}}
 // expected-error@below {{failed to parse KV_SegmentAttr parameter 'keys'}}
 #a = #kv.segment<keys = first, values = 1, rotation = 0>

@@ -250,6 +250,25 @@ func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %i: index) {
 
 // -----
 
+#plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+#other = #kv.stream<plane = "keys", kind = "sink", origin = 0, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#plain>, %o: !kv.page<#other>, %i: index) {
+  // expected-error-re@below {{'kv.contract' op asks ahead for '!kv.page<{{.*}}kind = "sink"{{.*}}>' and reads '!kv.page<{{.*}}kind = "original"{{.*}}>'}}
+  %r = kv.contract %t with %p head %i run %i, %i, %i ahead %o at %i : !kv.tile<3x16>, !kv.page<#plain> ahead !kv.page<#other> -> !kv.tile<3x64>
+  return
+}
+
+// -----
+
+#values = #kv.stream<plane = "values", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "channels", lanes = 8, vectors = 1, pages = 5>>
+func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#values>, %s: !kv.state<3x12>, %i: index) {
+  // expected-error@below {{'kv.accumulate' op has a page ahead just where it has a token ahead}}
+  %r = "kv.accumulate"(%t, %p, %i, %i, %i, %i, %p, %s) <{operandSegmentSizes = array<i32: 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0>}> : (!kv.tile<3x64>, !kv.page<#values>, index, index, index, index, !kv.page<#values>, !kv.state<3x12>) -> !kv.state<3x12>
+  return
+}
+
+// -----
+
 #bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
 func.func @f(%t: !kv.tile<3x64>, %p: !kv.page<#bare>, %s: !kv.state<3x12>, %i: index) {
   // expected-error@below {{'kv.accumulate' op needs a stream whose layout is chosen}}

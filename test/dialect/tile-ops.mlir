@@ -48,6 +48,8 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %s = kv.contract %o zeros %z centers %c with %keys head %h run %t, %lead, %n scales "operand" schedule <heads = 3, run = 64, rows = 16> : !kv.tile<3x16>, !kv.page<#keys> zeros !kv.tile<3x1> centers !kv.tile<1x16> -> !kv.tile<3x64>
   // CHECK: kv.contract %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x16>, <#[[PLAIN]]> -> <3x64>
   %s0 = kv.contract %q with %plain head %h run %t, %lead, %n : !kv.tile<3x16>, !kv.page<#plain> -> !kv.tile<3x64>
+  // CHECK: kv.contract %{{.*}} with %[[K]] head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} ahead %[[K]] at %{{.*}} : <3x16>, <#[[KEYS]]> ahead !kv.page<#[[KEYS]]> -> <3x64>
+  %s1 = kv.contract %q with %keys head %h run %t, %lead, %n ahead %keys at %t : !kv.tile<3x16>, !kv.page<#keys> ahead !kv.page<#keys> -> !kv.tile<3x64>
   // CHECK: kv.logit %{{.*}} by #kv.plain<scale = 1.000000e+00 : f64> head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} each 3 at {
   // CHECK-NEXT: ^bb0(%[[ROW:.*]]: index):
   // CHECK-NEXT:   kv.yield %[[ROW]] : index
@@ -70,6 +72,8 @@ func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t
   %2 = kv.accumulate %x zeros %y with %values head %h run %t, %lead, %n into %1 rescale %alpha scales "operand" schedule <heads = 3, run = 64, rows = 16> : !kv.tile<9x64>, !kv.page<#values>, !kv.state<3x12> zeros !kv.tile<9x1> rescale !kv.tile<3x1> -> !kv.state<3x12>
   // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}} : <3x64>, <#{{.*}}>, <3x12> -> <3x12>{{$}}
   %3 = kv.accumulate %weights with %floats head %h run %t, %lead, %n into %2 : !kv.tile<3x64>, !kv.page<#floats>, !kv.state<3x12> -> !kv.state<3x12>
+  // CHECK: kv.accumulate %{{.*}} with %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} ahead %{{.*}} at %{{.*}} into %{{.*}} : <3x64>, <#[[VALUES]]> ahead !kv.page<#[[VALUES]]>, <3x12> -> <3x12>{{$}}
+  %4 = kv.accumulate %weights with %values head %h run %t, %lead, %n ahead %values at %t into %2 : !kv.tile<3x64>, !kv.page<#values> ahead !kv.page<#values>, !kv.state<3x12> -> !kv.state<3x12>
   // CHECK: kv.finish %{{.*}} to %{{.*}}[%{{.*}}] of %{{.*}} each 3, %{{.*}} : <3x12>, memref<1x9x12xf32>, memref<1x9xf32>
   kv.finish %3 to %out[%h] of %n each 3, %lse : !kv.state<3x12>, memref<1x9x12xf32>, memref<1x9xf32>
   return

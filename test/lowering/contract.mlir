@@ -4,6 +4,7 @@
 // all heads in lockstep, and each slot of a word is one fma a head and vector.
 
 #keysFloat = #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
+#valuesFloat = #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "channels", lanes = 8, vectors = 1, pages = 3>>
 #keysChannel = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_channel<bits = 8, group = 16, flush = 16, residual = 0, scales = f16>, layout = #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 #keysToken = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_token<bits = 8, group = 8, flush = 1, residual = 0, scales = f16>, layout = #kv.layout<heads = 1, tokens = 64, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 
@@ -122,5 +123,42 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   func.func @in_the_result(%q: !kv.tile<1x8>, %sums: !kv.tile<1x1>, %page: !kv.page<#keysToken>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x64> {
     %s = kv.contract %q zeros %sums with %page head %h run %t, %lead, %n scales "result" schedule <heads = 1, run = 64, rows = 1> : <1x8>, <#keysToken> zeros !kv.tile<1x1> -> <1x64>
     return %s : !kv.tile<1x64>
+  }
+
+  // As a line is read, the one of the same place is asked for in a page ahead:
+  // of keys some blocks further on, of values some words.
+  // CHECK-LABEL: func.func @keys_ahead(
+  // CHECK-SAME:    %[[PAGE:[a-z0-9]+]]: memref<512xi32>, %[[AHEAD:[a-z0-9]+]]: memref<512xi32>, %{{.*}}: index, %[[T:[a-z0-9]+]]: index, %[[LEAD:[a-z0-9]+]]: index, %{{.*}}: index, %[[LATER:[a-z0-9]+]]: index)
+  // CHECK:       %[[LATEROFFSET:.*]] = arith.remui %[[LATER]], %c64
+  // CHECK:       %[[LATERBLOCK:.*]] = arith.divui %[[LATEROFFSET]], %c16
+  // CHECK:       %[[WORDS:.*]] = arith.muli %[[LATERBLOCK]], %c128
+  // CHECK:       %[[THERE:.*]] = arith.addi %{{.*}}, %[[WORDS]]
+  // CHECK:       %[[BY:.*]] = arith.subi %[[THERE]], %{{.*}}
+  // CHECK:       scf.for
+  // CHECK:         scf.for
+  // CHECK:           %[[ADDRESS:.*]] = arith.addi
+  // CHECK:           %[[ASKED:.*]] = arith.addi %[[ADDRESS]], %[[BY]]
+  // CHECK-NEXT:      memref.prefetch %[[AHEAD]][%[[ASKED]]], read, locality<2>, data : memref<512xi32>
+  // CHECK-NOT:       memref.prefetch
+  // CHECK:           vector.load %[[PAGE]][%[[ADDRESS]]]
+  // CHECK:       return
+  func.func @keys_ahead(%q: !kv.tile<2x8>, %page: !kv.page<#keysFloat>, %ahead: !kv.page<#keysFloat>, %h: index, %t: index, %lead: index, %n: index, %u: index) -> !kv.tile<2x64> {
+    %s = kv.contract %q with %page head %h run %t, %lead, %n ahead %ahead at %u scales "none" schedule <heads = 2, run = 64, rows = 1> : <2x8>, <#keysFloat> ahead !kv.page<#keysFloat> -> <2x64>
+    return %s : !kv.tile<2x64>
+  }
+
+  // CHECK-LABEL: func.func @values_ahead(
+  // CHECK-SAME:    %[[PAGE:[a-z0-9]+]]: memref<512xi32>, %[[AHEAD:[a-z0-9]+]]: memref<512xi32>, %{{.*}}: index, %[[T:[a-z0-9]+]]: index, %{{.*}}: index, %{{.*}}: index, %[[LATER:[a-z0-9]+]]: index,
+  // CHECK-DAG:   %[[THERE:.*]] = arith.remui %[[LATER]], %c64
+  // CHECK-DAG:   %[[HERE:.*]] = arith.remui %[[T]], %c64
+  // CHECK:       %[[BETWEEN:.*]] = arith.subi %[[THERE]], %[[HERE]]
+  // CHECK:       %[[BY:.*]] = arith.muli %[[BETWEEN]], %c8
+  // CHECK:         %[[ASKED:.*]] = arith.addi %{{.*}}, %[[BY]]
+  // CHECK-NEXT:    memref.prefetch %[[AHEAD]][%[[ASKED]]], read, locality<2>, data : memref<512xi32>
+  // CHECK-NOT:     memref.prefetch
+  // CHECK:       return
+  func.func @values_ahead(%w: !kv.tile<2x64>, %page: !kv.page<#valuesFloat>, %ahead: !kv.page<#valuesFloat>, %h: index, %t: index, %lead: index, %n: index, %u: index, %state: !kv.state<2x8>) -> !kv.state<2x8> {
+    %s = kv.accumulate %w with %page head %h run %t, %lead, %n ahead %ahead at %u into %state scales "none" schedule <heads = 2, run = 64, rows = 1> : <2x64>, <#valuesFloat> ahead !kv.page<#valuesFloat>, <2x8> -> <2x8>
+    return %s : !kv.state<2x8>
   }
 }

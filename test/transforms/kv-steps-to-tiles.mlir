@@ -308,6 +308,41 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 
 // -----
 
+// The run after the next is asked for, or the last token's; not where many ask.
+
+#shape = #kv.shape<heads = 4, kv_heads = 2, head_dim = 8, value_dim = 16, io = f32>
+#policy = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 0, window = 12>, position = #kv.absolute<<theta = 1.0 : f64, dims = 8, pairing = "half">>, depth = #kv.own, score = [#kv.plain<scale = 0.25 : f64>]>
+#keys = #kv.stream<plane = "keys", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 2, tokens = 16, channels = 8, block = 8, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 2>>
+#values = #kv.stream<plane = "values", kind = "original", origin = 0, encoding = #kv.float<f32>, layout = #kv.layout<heads = 2, tokens = 16, channels = 16, block = 16, lanes_on = "channels", lanes = 8, vectors = 2, pages = 2>>
+
+
+// CHECK-LABEL: func.func private @ahead_attend(
+// CHECK:       scf.while
+// CHECK:         arith.muli
+// CHECK:         %[[STOP:[a-z0-9_]+]] = arith.minsi %[[END:[a-z0-9_]+]], %{{.*}}
+// CHECK:         %[[LATER:[a-z0-9_]+]] = arith.addi %[[STOP]], %c64
+// CHECK:         %[[LAST:[a-z0-9_]+]] = arith.subi %[[END]], %c1
+// CHECK:         %[[TOKEN:[a-z0-9_]+]] = arith.minsi %[[LATER]], %[[LAST]]
+// CHECK:         %[[KEYS:[a-z0-9_]+]] = kv.page %{{.*}}[0] at %[[TOKEN]]
+// CHECK:         kv.contract {{.*}} ahead %[[KEYS]] at %[[TOKEN]] schedule
+// CHECK:         %[[VALUES:[a-z0-9_]+]] = kv.page %{{.*}}[1] at %[[TOKEN]]
+// CHECK:         kv.accumulate {{.*}} ahead %[[VALUES]] at %[[TOKEN]] into
+// CHECK-LABEL: func.func private @ahead_attend_rows(
+// CHECK-NOT:     ahead %
+// CHECK-LABEL: func.func private @ahead_merge(
+module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
+  kv.step @ahead shape #shape policy #policy streams [#keys, #values] segments [#kv.segment<keys = 0, values = 1, rotation = 0>] schedule <heads = 2, run = 64, rows = 16, prefetch = 2> {
+  ^bb0(%cache: !kv.cache, %q: tensor<4x8xf32>, %k: tensor<2x8xf32>, %v: tensor<2x16xf32>):
+    %0 = kv.append %cache, %k, %v : tensor<2x8xf32>, tensor<2x16xf32>
+    %1 = kv.evict %0
+    %2 = kv.code %1
+    %out, %lse = kv.attend %2, %q : tensor<4x8xf32> -> tensor<4x16xf32>, tensor<4xf32>
+    kv.yield %2, %out, %lse : !kv.cache, tensor<4x16xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
 // What is not decided, and what is not generated.
 
 #shape = #kv.shape<heads = 1, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32>

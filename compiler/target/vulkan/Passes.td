@@ -43,4 +43,16 @@ def DescribeBuffers : Pass<"kv-describe-buffers", "::mlir::spirv::ModuleOp"> {
   let dependentDialects = ["::mlir::spirv::SPIRVDialect"];
 }
 
+def KeepRoundings : Pass<"kv-keep-roundings", "::mlir::spirv::ModuleOp"> {
+  let summary = "Every operation on floats rounds once";
+  let description = [{
+    Vulkan lets a driver rearrange what is not decorated `NoContraction`, also
+    (a + b) - b to a, by which `exp` finds the nearest integer. All additions,
+    subtractions, multiplications and divisions get that decoration. What kernels
+    ask to be fused is fused by name, and may then still be two operations on a
+    device that has no other way.
+  }];
+  let dependentDialects = ["::mlir::spirv::SPIRVDialect"];
+}
+
 #endif // KVC_COMPILER_TARGET_VULKAN_PASSES_TD

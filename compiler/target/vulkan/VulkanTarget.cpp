@@ -55,6 +55,7 @@ void VulkanTarget::buildKernels(OpPassManager &passes) const {
   kernels.addPass(createDescribeBuffers());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  kernels.addPass(createKeepRoundings());
   kernels.addPass(spirv::createSPIRVUpdateVCEPass());
 }
 
