@@ -60,6 +60,8 @@ public:
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  /// A subgroup that waits gives its turn to another.
+  void prefetch(Lanes &, Value, Value, int64_t) const override {}
 
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;

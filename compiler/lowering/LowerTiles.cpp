@@ -17,11 +17,15 @@ namespace kvc {
 #define GEN_PASS_DEF_LOWERTILES
 #include "compiler/lowering/Passes.h.inc"
 
-/// Floats of a cache line: rows of tiles begin at lines.
-static constexpr int64_t LineFloats = 16;
+/// Floats of a row that holds `columns`: whole cache lines, and whole vectors.
+static int64_t rowOf(int64_t columns, int64_t lanes) {
+  constexpr int64_t line = 16;
+  return static_cast<int64_t>(llvm::alignTo(columns, std::max(line, lanes)));
+}
 
-TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form)
-    : form(form) {
+TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form,
+                                     StringRef dot)
+    : form(form), dot(dot) {
   addConversion([](Type type) { return type; });
   addConversion([this](kv::ViewType type) -> Type {
     return this->form.view(type.getContext());
@@ -41,17 +45,23 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form)
 
 MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
   // One vector more than the columns: unaligned loads at the last column.
+  if (Type element = tile.getElement())
+    return MemRefType::get(
+        {tile.getRows(),
+         static_cast<int64_t>(llvm::alignTo(
+             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
+                 form.lanes,
+             LineFloats))},
+        IntegerType::get(tile.getContext(), 32));
   return form.tile(tile.getContext(), tile.getRows(),
-                   static_cast<int64_t>(llvm::alignTo(
-                       tile.getColumns() + form.lanes, LineFloats)));
+                   rowOf(tile.getColumns() + form.lanes, form.lanes));
 }
 
 MemRefType TileTypeConverter::convertState(kv::StateType state) const {
   const int64_t columns = std::max(state.getRows(), state.getColumns());
   // Accumulators are reached in up to four vectors at a time.
   return form.tile(state.getContext(), StateRows::Accumulator + state.getRows(),
-                   static_cast<int64_t>(
-                       llvm::alignTo(columns + 4 * form.lanes, LineFloats)));
+                   rowOf(columns + 4 * form.lanes, form.lanes));
 }
 
 /// What is not generated for lanes that are invocations yet, and why.
@@ -60,6 +70,14 @@ static StringRef whyNotInvocations(Operation *op) {
     return "lanes would write into words that they share";
   if (isa<kv::DecodeOp, kv::LoadStateOp, kv::MergeStateOp>(op))
     return "results are read and joined on the host";
+  auto isWhole = [](Type type) {
+    auto tile = dyn_cast<kv::TileType>(type);
+    return tile && tile.getElement();
+  };
+  if (isa<kv::FoldOp, kv::ArrangeOp>(op) &&
+      llvm::any_of(op->getResultTypes(), isWhole))
+    return "whole numbers of several lanes lie in one word; arithmetic: f32 "
+           "does without";
   return "";
 }
 
@@ -89,7 +107,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
       return signalPassFailure();
     MLIRContext *context = &getContext();
     auto form = formOf(target);
-    TileTypeConverter types(context, *form);
+    TileTypeConverter types(context, *form, target.getDot());
     RewritePatternSet patterns(context);
     populatePagePatterns(types, patterns);
     populateRowPatterns(types, patterns);

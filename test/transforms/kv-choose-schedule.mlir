@@ -77,7 +77,7 @@ kv.step @lost shape #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim =
 // Codes that are made anew are those of one length: one row.
 
 // CHECK: kv.step @anew
-// CHECK-SAME: schedule <heads = 2, run = 64, rows = 1{{[,>]}}
+// CHECK-SAME: schedule <heads = 2, run = 64, rows = 1, prefetch = 2>
 
 module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>} {
   kv.step @anew shape #kv.shape<heads = 2, kv_heads = 1, head_dim = 8, value_dim = 8, io = f32> policy #kv.policy<keys = #kv.affine_all<bits = 4, scales = f16>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 0, window = 40>, position = #kv.unrotated, depth = #kv.share<layer = 0>, score = [#kv.plain<scale = 0.25 : f64>], rollback = 3> streams [
