@@ -57,6 +57,7 @@ public:
                    Value mask) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
+  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
@@ -151,6 +152,9 @@ void InvocationLanes::storeScalar(Lanes &at, Value scalar, Value memref,
     memref::StoreOp::create(at.builder, at.loc, scalar, memref, place);
   });
 }
+
+/// Other subgroups run while one waits.
+void InvocationLanes::prefetch(Lanes &, Value, ValueRange) const {}
 
 Value InvocationLanes::loadHalves(Lanes &at, Value words, Value address) const {
   Value lane = laneOf(at);

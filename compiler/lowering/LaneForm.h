@@ -72,6 +72,11 @@ public:
   virtual void storeHalves(Lanes &at, mlir::Value value, mlir::Value words,
                            mlir::Value address, mlir::Value mask) const = 0;
 
+  /// Asks for the line of `memref` at `place`, which is read soon; a form whose
+  /// memory is not asked ahead does nothing.
+  virtual void prefetch(Lanes &at, mlir::Value memref,
+                        mlir::ValueRange place) const = 0;
+
   // Tiles and pages.
   /// A tile of floats, rows x columns.
   virtual mlir::MemRefType tile(mlir::MLIRContext *context, int64_t rows,

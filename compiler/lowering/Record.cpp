@@ -143,13 +143,9 @@ void Record::lookAhead(Value page, Value words) {
 void Record::prefetch(Value address) {
   if (!ahead)
     return;
-  // A cache line of any target that there is has 16 words. They go to the
-  // second cache: in the first they would push out what is read before them.
+  // A cache line of any target that there is has 16 words.
   for (int64_t word = 0; word < wordStride(); word += 16)
-    memref::PrefetchOp::create(at.builder, at.loc, ahead,
-                               at.add(at.add(address, aheadWords), word),
-                               /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
+    at.form.prefetch(at, ahead, at.add(at.add(address, aheadWords), word));
 }
 
 Value Record::loadWords(Value address) {

@@ -40,6 +40,7 @@ public:
                    Value mask) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
+  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
@@ -126,6 +127,13 @@ static Value halvesAt(Lanes &at, Value words, Value address, int64_t lanes) {
   Value loaded =
       vector::LoadOp::create(builder, at.loc, type, words, ValueRange{address});
   return vector::BitCastOp::create(builder, at.loc, halves, loaded);
+}
+
+/// To the second cache: in the first they would push out what is read before.
+void VectorLanes::prefetch(Lanes &at, Value memref, ValueRange place) const {
+  memref::PrefetchOp::create(at.builder, at.loc, memref, place,
+                             /*isWrite=*/false, /*localityHint=*/2,
+                             /*isDataCache=*/true);
 }
 
 Value VectorLanes::loadHalves(Lanes &at, Value words, Value address) const {
