@@ -10,7 +10,8 @@
 
 namespace kvc::kv {
 
-/// Records and pairs begin at cache lines.
+/// Words of a cache line. Records and pairs begin at lines, and take whole
+/// vectors, which may be wider.
 static constexpr int64_t LineWords = 16;
 
 PageLayout::PageLayout(StreamAttr stream)
@@ -30,14 +31,14 @@ PageLayout::PageLayout(StreamAttr stream)
     vectorCount = columns / lanes();
   }
 
+  const int64_t line = std::max(LineWords, lanes());
   pairPlane = 0;
   if (block)
     pairPlane = llvm::alignTo(
         llvm::divideCeil(layout.getTokens(), block->tokens) * pairChannels(),
-        LineWords);
+        line);
   pairWords = pairPlane * (block ? stream.getEncoding().getPairWords() : 0);
-  recordWords =
-      llvm::alignTo(pairWords + vectorCount * words * lanes(), LineWords);
+  recordWords = llvm::alignTo(pairWords + vectorCount * words * lanes(), line);
   pageWords = recordWords * layout.getHeads();
 }
 

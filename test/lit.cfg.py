@@ -104,7 +104,10 @@ else:
         "no Vulkan headers when kvc was configured, or no lavapipe:"
         " kernels for vulkan are compiled and not run"
     )
-config.substitutions.append((r"%vulkan-attend", attend))
+config.substitutions += [
+    (r"%vulkan-attend", attend),
+    (r"%checked-attend", attend.replace("vulkan-attend", "checked-attend")),
+]
 for lanes in (16, 4, 8):
     config.substitutions.append((
         rf"%vulkan{lanes}",

@@ -57,10 +57,11 @@ public:
                    Value mask) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
-  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  /// A subgroup that waits gives its turn to another.
+  void prefetch(Lanes &, Value, Value, int64_t) const override {}
 
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;
@@ -152,9 +153,6 @@ void InvocationLanes::storeScalar(Lanes &at, Value scalar, Value memref,
     memref::StoreOp::create(at.builder, at.loc, scalar, memref, place);
   });
 }
-
-/// Other subgroups run while one waits.
-void InvocationLanes::prefetch(Lanes &, Value, ValueRange) const {}
 
 Value InvocationLanes::loadHalves(Lanes &at, Value words, Value address) const {
   Value lane = laneOf(at);

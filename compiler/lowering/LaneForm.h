@@ -71,11 +71,9 @@ public:
   /// The low 16 bits of `value` to there, in lanes with `mask`.
   virtual void storeHalves(Lanes &at, mlir::Value value, mlir::Value words,
                            mlir::Value address, mlir::Value mask) const = 0;
-
-  /// Asks for the line of `memref` at `place`, which is read soon; a form whose
-  /// memory is not asked ahead does nothing.
-  virtual void prefetch(Lanes &at, mlir::Value memref,
-                        mlir::ValueRange place) const = 0;
+  /// Asks for `count` words from `address` on, where asking ahead helps.
+  virtual void prefetch(Lanes &at, mlir::Value words, mlir::Value address,
+                        int64_t count) const = 0;
 
   // Tiles and pages.
   /// A tile of floats, rows x columns.

@@ -113,6 +113,9 @@ Value Lanes::loadHalves(Value words, Value address) {
 void Lanes::storeHalves(Value vector, Value words, Value address, Value mask) {
   form.storeHalves(*this, vector, words, address, mask);
 }
+void Lanes::prefetch(Value words, Value address, int64_t count) {
+  form.prefetch(*this, words, address, count);
+}
 
 Value Lanes::load(Value tile, Value row, Value column) {
   return load(tile, ValueRange{row, column});

@@ -83,6 +83,8 @@ struct Lanes {
   /// 16 bits a lane of lanes / 2 words, in the low half of i32.
   Value loadHalves(Value words, Value address);
   void storeHalves(Value vector, Value words, Value address, Value mask);
+  /// Asks for words that are read later.
+  void prefetch(Value words, Value address, int64_t count);
 
   // Of tiles.
   Value load(Value tile, Value row, Value column);

@@ -17,8 +17,11 @@ namespace kvc {
 #define GEN_PASS_DEF_LOWERTILES
 #include "compiler/lowering/Passes.h.inc"
 
-/// Floats of a cache line: rows of tiles begin at lines.
-static constexpr int64_t LineFloats = 16;
+/// Floats of a row that holds `columns`: whole cache lines, and whole vectors.
+static int64_t rowOf(int64_t columns, int64_t lanes) {
+  constexpr int64_t line = 16;
+  return static_cast<int64_t>(llvm::alignTo(columns, std::max(line, lanes)));
+}
 
 TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form,
                                      StringRef dot)
@@ -51,16 +54,14 @@ MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
              LineFloats))},
         IntegerType::get(tile.getContext(), 32));
   return form.tile(tile.getContext(), tile.getRows(),
-                   static_cast<int64_t>(llvm::alignTo(
-                       tile.getColumns() + form.lanes, LineFloats)));
+                   rowOf(tile.getColumns() + form.lanes, form.lanes));
 }
 
 MemRefType TileTypeConverter::convertState(kv::StateType state) const {
   const int64_t columns = std::max(state.getRows(), state.getColumns());
   // Accumulators are reached in up to four vectors at a time.
   return form.tile(state.getContext(), StateRows::Accumulator + state.getRows(),
-                   static_cast<int64_t>(
-                       llvm::alignTo(columns + 4 * form.lanes, LineFloats)));
+                   rowOf(columns + 4 * form.lanes, form.lanes));
 }
 
 /// What is not generated for lanes that are invocations yet, and why.

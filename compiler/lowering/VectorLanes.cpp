@@ -40,10 +40,11 @@ public:
                    Value mask) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
-  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  void prefetch(Lanes &at, Value words, Value address,
+                int64_t count) const override;
 
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;
@@ -129,13 +130,6 @@ static Value halvesAt(Lanes &at, Value words, Value address, int64_t lanes) {
   return vector::BitCastOp::create(builder, at.loc, halves, loaded);
 }
 
-/// To the second cache: in the first they would push out what is read before.
-void VectorLanes::prefetch(Lanes &at, Value memref, ValueRange place) const {
-  memref::PrefetchOp::create(at.builder, at.loc, memref, place,
-                             /*isWrite=*/false, /*localityHint=*/2,
-                             /*isDataCache=*/true);
-}
-
 Value VectorLanes::loadHalves(Lanes &at, Value words, Value address) const {
   return arith::ExtUIOp::create(at.builder, at.loc, at.i32(),
                                 halvesAt(at, words, address, lanes));
@@ -150,6 +144,17 @@ void VectorLanes::storeHalves(Lanes &at, Value value, Value words,
         vector::BitCastOp::create(at.builder, at.loc, type,
                                   at.select(mask, value, old)),
         words, address);
+}
+
+void VectorLanes::prefetch(Lanes &at, Value words, Value address,
+                           int64_t count) const {
+  // No target has shorter cache lines. They go to the second cache: in the
+  // first they would push out what is read before them.
+  const int64_t line = 16;
+  for (int64_t word = 0; word < count; word += line)
+    memref::PrefetchOp::create(at.builder, at.loc, words, at.add(address, word),
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
 }
 
 MemRefType VectorLanes::tile(MLIRContext *context, int64_t rows,

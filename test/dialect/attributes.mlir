@@ -49,10 +49,11 @@
     rollback = 0>
 ]} : () -> ()
 
-// CHECK: "test.use"() {all = [#kv.segment<keys = 1, values = 4, rotation = 0>, #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>, #kv.schedule<heads = 4, run = 64, rows = 16>, #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 2>]}
+// CHECK: "test.use"() {all = [#kv.segment<keys = 1, values = 4, rotation = 0>, #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>, #kv.target<name = "vulkan", lanes = 32, registers = 32, lane = "invocation">, #kv.schedule<heads = 4, run = 64, rows = 16>, #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 2>]}
 "test.use"() {all = [
   #kv.segment<keys = 1, values = 4, rotation = 0>,
-  #kv.target<name = "x86-64-v3", lanes = 8, registers = 16>,
-  #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 0>,
+  #kv.target<name = "x86-64-v3", lanes = 8, registers = 16, lane = "vector">,
+  #kv.target<name = "vulkan", lanes = 32, registers = 32, lane = "invocation">,
+  #kv.schedule<heads = 4, run = 64, rows = 16>,
   #kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 2>
 ]} : () -> ()

@@ -22,6 +22,11 @@
 
 // -----
 
+// expected-error@below {{lane is vector or invocation, not thread}}
+#a = #kv.target<name = "x", lanes = 8, registers = 16, lane = "thread">
+
+// -----
+
 // expected-error@below {{heads is 1 to 2147483647, not 0}}
 #a = #kv.schedule<heads = 0, run = 64, rows = 16>
 

@@ -17,7 +17,6 @@
 
 namespace kvc::test {
 
-/// What a kernel's buffer holds: before a run what goes in, then what came out.
 using Bytes = std::vector<uint8_t>;
 
 /// The first device that Vulkan names which computes. Whatever Vulkan refuses
