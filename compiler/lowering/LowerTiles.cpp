@@ -48,10 +48,9 @@ MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
   if (Type element = tile.getElement())
     return MemRefType::get(
         {tile.getRows(),
-         static_cast<int64_t>(llvm::alignTo(
-             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
-                 form.lanes,
-             LineFloats))},
+         rowOf(tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
+                   form.lanes,
+               form.lanes)},
         IntegerType::get(tile.getContext(), 32));
   return form.tile(tile.getContext(), tile.getRows(),
                    rowOf(tile.getColumns() + form.lanes, form.lanes));
