@@ -45,12 +45,18 @@ LogicalResult ShapeAttr::verify(EmitError emitError, int64_t heads,
   return success();
 }
 
+static LogicalResult verifyArithmetic(EmitError emitError, Type arithmetic) {
+  if (arithmetic && !arithmetic.isInteger(16) && !arithmetic.isInteger(8))
+    return emitError() << "arithmetic is i16 or i8, not " << arithmetic;
+  return success();
+}
+
 LogicalResult PolicyAttr::verify(
     EmitError emitError, PrecisionAttrInterface keys,
     PrecisionAttrInterface values, PrecisionAttrInterface residual,
     PrecisionAttrInterface keySinks, PrecisionAttrInterface valueSinks,
     TimeAttrInterface, PositionAttrInterface, DepthAttrInterface,
-    ArrayAttr score, int64_t rollback) {
+    ArrayAttr score, int64_t rollback, Type arithmetic) {
   for (auto [name, precision] :
        {std::pair<StringRef, PrecisionAttrInterface>{"residual", residual},
         {"key_sinks", keySinks},
@@ -79,6 +85,15 @@ LogicalResult PolicyAttr::verify(
   if (rollback < 0 || rollback > INT32_MAX)
     return emitError() << "rollback is 0 to " << INT32_MAX << ", not "
                        << rollback;
+  if (failed(verifyArithmetic(emitError, arithmetic)))
+    return failure();
+  for (auto precision : {keys, values})
+    if (arithmetic && precision.codesAreNumbers() &&
+        2 * precision.getElementBits() > arithmetic.getIntOrFloatBitWidth())
+      return emitError() << "arithmetic in " << arithmetic
+                         << " takes codes of at most "
+                         << arithmetic.getIntOrFloatBitWidth() / 2
+                         << " bits, not " << precision;
   for (Attribute point : score)
     if (!isa<ScoreAttrInterface>(point))
       return emitError() << "score is a list of score points; " << point
@@ -89,7 +104,8 @@ LogicalResult PolicyAttr::verify(
 PolicyAttr PolicyAttr::getKernelForm() const {
   return get(getContext(), getKeys(), getValues(), getResidual(), getKeySinks(),
              getValueSinks(), getTime(), getPosition().getKernelForm(),
-             getDepth().getKernelForm(), getScore(), getRollback());
+             getDepth().getKernelForm(), getScore(), getRollback(),
+             getArithmetic());
 }
 
 LogicalResult LayoutAttr::verify(EmitError emitError, int64_t heads,
@@ -143,13 +159,17 @@ LogicalResult StreamAttr::verify(EmitError emitError, StringRef plane,
 }
 
 LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
-                                 int64_t registers, StringRef lane) {
+                                 int64_t registers, StringRef lane,
+                                 StringRef dot) {
   if (lanes < 1 || lanes > 1024 || !llvm::isPowerOf2_64(lanes))
     return emitError() << "lanes is a power of two up to 1024, not " << lanes;
   if (registers < 8)
     return emitError() << "registers is at least 8, not " << registers;
   if (lane != "vector" && lane != "invocation")
     return emitError() << "lane is vector or invocation, not " << lane;
+  if (!dot.empty() && dot != "vpmadd" && dot != "sdot")
+    return emitError() << R"(dot is "vpmadd", "sdot" or not there, not ")"
+                       << dot << "\"";
   return success();
 }
 
@@ -157,8 +177,8 @@ LogicalResult TargetAttr::verify(EmitError emitError, StringRef, int64_t lanes,
 static constexpr int64_t MostPrefetch = 64;
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
-                                   int64_t run, int64_t rows,
-                                   int64_t prefetch) {
+                                   int64_t run, int64_t rows, int64_t prefetch,
+                                   Type arithmetic) {
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})
@@ -168,7 +188,7 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
   if (prefetch < 0 || prefetch > MostPrefetch)
     return emitError() << "prefetch is 0 to " << MostPrefetch << " runs, not "
                        << prefetch;
-  return success();
+  return verifyArithmetic(emitError, arithmetic);
 }
 
 } // namespace kvc::kv

@@ -69,7 +69,9 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
     `residual` is the precision of tokens not yet coded, `key_sinks` and
     `value_sinks` that of sinks: without codes. `score` lists the points that a
     logit passes through. What was attended to in the last `rollback` steps
-    stays held.
+    stays held. `arithmetic` is what codes are multiplied in, i16 or i8: the
+    query and the softmax's weights become whole numbers of that size where they
+    meet codes. Without it, f32.
   }];
   let parameters = (ins
     "PrecisionAttrInterface":$keys,
@@ -81,7 +83,8 @@ def KV_PolicyAttr : KV_Attr<"Policy", "policy"> {
     "PositionAttrInterface":$position,
     "DepthAttrInterface":$depth,
     "::mlir::ArrayAttr":$score,
-    DefaultValuedParameter<"int64_t", "0">:$rollback);
+    DefaultValuedParameter<"int64_t", "0">:$rollback,
+    OptionalParameter<"::mlir::Type">:$arithmetic);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -180,8 +183,13 @@ def KV_SegmentAttr : KV_Attr<"Segment", "segment"> {
 def KV_TargetAttr : KV_Attr<"Target", "target"> {
   let summary = "what the tile level needs to know of a target";
   let description = [{
-    Example: `#kv.target<name = "x86-64-v3", lanes = 8, registers = 16>`:
-    32-bit lanes of a vector, and vector registers.
+    Example: `#kv.target<name = "x86-64-v3", lanes = 8, registers = 16, dot = "vpmadd">`:
+    32-bit lanes of a vector, vector registers, and the instructions that
+    multiply small integers and add up the products of a lane:
+
+    - "vpmadd" of x86: pairs of i16 to i32, and quads of bytes by way of i16;
+    - "sdot" of Armv8.2: quads of bytes to i32;
+    - "" for none: arithmetic that any target has.
 
     `lane` says what a lane is: an element of a "vector" (where it is not
     given), or an "invocation" of a subgroup. Lowerings read it.
@@ -190,7 +198,8 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
   }];
   let parameters = (ins StringRefParameter<"as --target or --gpu takes it">:$name,
                         "int64_t":$lanes, "int64_t":$registers,
-                        StringRefParameter<"vector or invocation", "\"vector\"">:$lane);
+                        StringRefParameter<"vector or invocation", "\"vector\"">:$lane,
+                        StringRefParameter<"vpmadd or sdot", "\"\"">:$dot);
   let extraClassDeclaration = [{
     /// Whether lanes are the invocations of a subgroup.
     bool lanesAreInvocations() const { return getLane() == "invocation"; }
@@ -205,12 +214,14 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
     `heads` rows of queries are contracted in lockstep, `run` tokens at the most
     are taken at a time. A prefill takes `rows` tokens that ask at a time.
     While a decode step reads a run, it asks for the lines of the run that comes
-    `prefetch` runs later; 0 leaves that to the processor.
+    `prefetch` runs later; 0 leaves that to the processor. Codes are multiplied
+    in `arithmetic`, i16 or i8, if it is there, else in f32.
 
     Example: `#kv.schedule<heads = 4, run = 64, rows = 16, prefetch = 1>`
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows,
-                        DefaultValuedParameter<"int64_t", "0">:$prefetch);
+                        DefaultValuedParameter<"int64_t", "0">:$prefetch,
+                        OptionalParameter<"::mlir::Type">:$arithmetic);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

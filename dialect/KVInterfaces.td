@@ -66,6 +66,12 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
     InterfaceMethod<[{The most originals that wait at once, this step's
       included; not asked where a block has all tokens.}],
       "int64_t", "mostOriginals", (ins), [{}], [{ return 0; }]>,
+    InterfaceMethod<[{Whether the number n of n * scale + zero is the code
+      itself, so that codes can be multiplied as integers.}],
+      "bool", "codesAreNumbers", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{The least scale of a pair; 0: there is none. A block with
+      it may spread over fewer codes than others do.}],
+      "double", "getLeastScale", (ins), [{}], [{ return 0.0; }]>,
     InterfaceMethod<[{Code the values of one block, in any order: bit for bit
       what the generated code does. Without pairs: each value by itself.}],
       "::kvc::kv::CodedBlock", "encode", (ins "::llvm::ArrayRef<float>":$values)>,

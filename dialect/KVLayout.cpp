@@ -55,6 +55,33 @@ llvm::StringRef scalesOf(StreamAttr stream) {
   return alongTokens ? "operand" : "result";
 }
 
+Integers::Integers(StreamAttr stream, mlir::Type element)
+    : parts(32 / element.getIntOrFloatBitWidth()),
+      codes(32 / stream.getEncoding().getElementBits()),
+      top((int64_t(1) << stream.getEncoding().getElementBits()) - 1),
+      most((int64_t(1) << (element.getIntOrFloatBitWidth() - 1)) - 1), rows(1) {
+  // See kv.fold.
+  if (parts == 2 && stream.getPlane() == Plane::Values &&
+      scalesOf(stream) == "result")
+    rows = 2;
+}
+
+std::optional<Integers> Integers::of(StreamAttr stream, mlir::Type element,
+                                     int64_t run) {
+  // Products of two bytes are added up in pairs of i16 on some targets, so
+  // that codes of 8 bits want i16.
+  if (!element || scalesOf(stream) == "none" ||
+      !stream.getEncoding().codesAreNumbers() ||
+      2 * stream.getEncoding().getElementBits() >
+          element.getIntOrFloatBitWidth())
+    return std::nullopt;
+  Integers integers(stream, element);
+  if (stream.getPlane() == Plane::Values &&
+      run > integers.mostWords() * integers.codes)
+    return std::nullopt;
+  return integers;
+}
+
 int64_t channelBlockOf(PrecisionAttrInterface precision, Plane plane,
                        int64_t dim) {
   const auto block = precision.getBlock(dim);

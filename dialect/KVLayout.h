@@ -78,6 +78,46 @@ struct PageLayout {
 /// that varies along that dimension goes into the operand.
 llvm::StringRef scalesOf(StreamAttr stream);
 
+/// What stands beside an operand of whole numbers n, which are for x = n * step
+/// + e: columns of a tile, for each row and block of channels.
+struct Terms {
+  static constexpr int64_t Sum = 0;  ///< zeros: of the row, or to multiply with
+  static constexpr int64_t Step = 1; ///< what 1 stands for
+  static constexpr int64_t Rest = 2; ///< scales in the result: sum of e
+  static constexpr int64_t Count = 3; ///< sum of n
+  static constexpr int64_t Low = 4;   ///< sum of the second row's n
+  static constexpr int64_t Columns = 5;
+};
+
+/// How a stream's codes are multiplied as integers.
+struct Integers {
+  /// Those of `element` (i16 or i8; null: none) for runs of `run` tokens;
+  /// nothing where the stream has no codes or they are too large for it.
+  static std::optional<Integers> of(StreamAttr stream, mlir::Type element,
+                                    int64_t run);
+  Integers(StreamAttr stream, mlir::Type element);
+
+  int64_t parts; ///< integers of a 32-bit word: 2, or 4
+  int64_t codes; ///< codes of a word
+  int64_t top;   ///< the largest code
+  int64_t most;  ///< the largest magnitude of an integer
+  int64_t rows;  ///< rows of the operand for one of numbers: 1, or 2
+  /// What the second row's 1 stands for, in steps.
+  static constexpr double LowStep = 0x1p-15;
+
+  /// Words of the operand that meet one word of codes. Word i has, as part k,
+  /// what meets slot i + k * steps(): so a word of codes, shifted by i codes
+  /// and masked, lies as its operand does.
+  int64_t steps() const { return codes / parts; }
+  int64_t slotOf(int64_t step, int64_t part) const {
+    return step + part * steps();
+  }
+  /// Words of codes whose products a sum in 32 bits has room for.
+  int64_t mostWords() const {
+    return ((int64_t(1) << 31) - 1) / (most * top) / codes;
+  }
+};
+
 /// The block of channels that a plane's streams keep apart: see #kv.layout.
 int64_t channelBlockOf(PrecisionAttrInterface precision, Plane plane,
                        int64_t dim);

@@ -90,6 +90,17 @@ LogicalResult RotateOp::verify() {
   return success();
 }
 
+/// An operand of whole numbers, where `operand` is one.
+static LogicalResult verifyIntegers(Operation *op, StreamAttr stream,
+                                    TileType operand) {
+  Type element = operand.getElement();
+  if (element && !Integers::of(stream, element, operand.getColumns()))
+    return op->emitOpError("has an operand of ")
+           << element << ", which codes of " << stream.getEncoding()
+           << " are not multiplied with";
+  return success();
+}
+
 LogicalResult ArrangeOp::verify() {
   if (!getStream().getLayout())
     return emitOpError("needs a stream whose layout is chosen");
@@ -97,9 +108,13 @@ LogicalResult ArrangeOp::verify() {
   if (getOperand().getType().getColumns() != layout.columns)
     return emitOpError("gives ") << layout.columns << " columns, not "
                                  << getOperand().getType().getColumns();
-  if (getSums() && getSums().getType().getColumns() != layout.channelBlocks())
-    return emitOpError("gives ") << layout.channelBlocks() << " sums, not "
-                                 << getSums().getType().getColumns();
+  Type element = getOperand().getType().getElement();
+  if (failed(verifyIntegers(*this, getStream(), getOperand().getType())))
+    return failure();
+  const int64_t sums = layout.channelBlocks() * (element ? Terms::Columns : 1);
+  if (getSums() && getSums().getType().getColumns() != sums)
+    return emitOpError("gives ")
+           << sums << " sums, not " << getSums().getType().getColumns();
   return success();
 }
 
@@ -111,41 +126,81 @@ LogicalResult FoldOp::verify() {
     return emitOpError("folds scales into \"")
            << getScales() << "\", the stream's go into \""
            << scalesOf(layout->stream) << "\"";
+  Type element = getOperand().getType().getElement();
+  if (failed(verifyIntegers(*this, layout->stream, getOperand().getType())))
+    return failure();
+  if ((element && getScales() == "operand") != bool(getFits()))
+    return emitOpError("tells whether numbers fit just where it makes whole "
+                       "numbers and scales go into the operand");
+  if (element && getCenters())
+    return emitOpError("has no centers of whole numbers");
+  if (!element)
+    return success();
+  // A run's weights are a row a head; those of channels' blocks one a block.
+  const int64_t blocks =
+      layout->stream.getPlane() == Plane::Values && getScales() == "operand"
+          ? layout->channelBlocks()
+          : 1;
+  const int64_t rows = getTile().getType().getRows() * blocks *
+                       Integers(layout->stream, element).rows;
+  if (getOperand().getType().getRows() != rows)
+    return emitOpError("gives ") << rows << " rows of whole numbers, not "
+                                 << getOperand().getType().getRows();
+  if (getSums().getType().getColumns() != blocks * Terms::Columns)
+    return emitOpError("gives ") << blocks * Terms::Columns << " terms, not "
+                                 << getSums().getType().getColumns();
   return success();
 }
 
 /// Checks what kv.contract and kv.accumulate have in common.
 template <typename Op>
-static LogicalResult verifyContraction(Op op, Plane plane) {
-  Value page = op.getPage();
-  std::optional<StringRef> scales = op.getScales();
-  auto layout = layoutOf(op, page);
+static LogicalResult verifyContraction(Op op, Plane plane, int64_t rows) {
+  auto layout = layoutOf(op, op.getPage());
   if (failed(layout))
     return failure();
-  if (layout->stream.getPlane() != plane)
-    return op->emitOpError("takes a page of ")
+  StreamAttr stream = layout->stream;
+  if (stream.getPlane() != plane)
+    return op.emitOpError("takes a page of ")
            << (plane == Plane::Keys ? "keys" : "values");
-  if (scales && *scales != scalesOf(layout->stream))
-    return op->emitOpError("has scales in \"")
-           << *scales << "\", the stream's go into \""
-           << scalesOf(layout->stream) << "\"";
+  if (op.getScales() && *op.getScales() != scalesOf(stream))
+    return op.emitOpError("has scales in \"")
+           << *op.getScales() << "\", the stream's go into \""
+           << scalesOf(stream) << "\"";
   if (bool(op.getAhead()) != bool(op.getAheadToken()))
     return op->emitOpError("has a page ahead just where it has a token ahead");
-  if (op.getAhead() && op.getAhead().getType() != page.getType())
+  if (op.getAhead() && op.getAhead().getType() != op.getPage().getType())
     return op->emitOpError("asks ahead for ")
-           << op.getAhead().getType() << " and reads " << page.getType();
+           << op.getAhead().getType() << " and reads "
+           << op.getPage().getType();
+  TileType operand = op.getOperand().getType();
+  if (!operand.getElement())
+    return success();
+  if (failed(verifyIntegers(op, stream, operand)))
+    return failure();
+  // Keys' scales in the operand, and values' in the result, leave one term.
+  const bool byBlock =
+      (plane == Plane::Keys) != (scalesOf(stream) == "operand");
+  const int64_t terms =
+      (byBlock ? layout->channelBlocks() : 1) * Terms::Columns;
+  if (!op.getScales() || !op.getSums() || op.getCenters() ||
+      op.getSums().getType().getColumns() != terms ||
+      op.getSums().getType().getRows() != rows)
+    return op.emitOpError("takes whole numbers with ")
+           << rows << "x" << terms << " terms, no centers, and scales";
   return success();
 }
 
 LogicalResult ContractOp::verify() {
-  return verifyContraction(*this, Plane::Keys);
+  return verifyContraction(*this, Plane::Keys,
+                           getOperand().getType().getRows());
 }
 
 LogicalResult AccumulateOp::verify() {
   if (getNext().getType() != getState().getType())
     return emitOpError("gives ")
            << getNext().getType() << " of " << getState().getType();
-  return verifyContraction(*this, Plane::Values);
+  return verifyContraction(*this, Plane::Values,
+                           getState().getType().getRows());
 }
 
 /// A region that is given a token's number and yields `results` indices.

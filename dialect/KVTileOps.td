@@ -104,6 +104,9 @@ def KV_ArrangeOp : KV_TileOp<"arrange"> {
     With `sums`, also the sum of each block of channels, which zeros are to be
     multiplied with (see `kv.fold`). Nothing of it depends on a page.
 
+    An operand of i16 or i8 is whole numbers, as `kv.fold` has them; `sums` are
+    then the terms of each block.
+
     `%o, %z = kv.arrange %q for #stream1 : !kv.tile<3x64> -> !kv.tile<3x64>, !kv.tile<3x2>`
   }];
   let arguments = (ins KV_TileType:$tile, KV_StreamAttr:$stream);
@@ -114,7 +117,7 @@ def KV_ArrangeOp : KV_TileOp<"arrange"> {
   let hasVerifier = 1;
 }
 
-def KV_FoldOp : KV_TileOp<"fold"> {
+def KV_FoldOp : KV_TileOp<"fold", [AttrSizedResultSegments]> {
   let summary = "fold a run's scales and zeros into an operand";
   let description = [{
     The one rule of scales. A code stands for code * scale + zero. With the
@@ -139,17 +142,40 @@ def KV_FoldOp : KV_TileOp<"fold"> {
     %o, %z, %c = kv.fold %q from %page head %h run %t, %lead, %n scales "operand"
       : !kv.tile<3x64>, !kv.page<#stream1> -> !kv.tile<3x64>, !kv.tile<3x1>, !kv.tile<1x64>
     ```
+
+    An operand of i16 or i8 is whole numbers: what would be x is n * step + e,
+    where a step is the largest |x| of the row (and block) over the largest n.
+    Then sum(n code) is a sum of integers, and what the remainders e weigh with
+    the middle code goes into the zeros:
+
+        sum(x code) = step sum(n code) + middle sum(e) + sum(e (code - middle)),
+
+    of which the last is left out. `sums` become *terms*, a few numbers for each
+    row and block (`kv::Terms`): the step, the sum that zeros make, with scales in
+    the result sum(e) and sum(n) too. The softmax's weights that meet i16
+    without a scale have a second row of numbers, for what the first leaves:
+    a value may be as much larger than another as its weight is smaller.
+
+    A block with the least scale there is may spread over few codes or one, so
+    that its scale says nothing of how much its numbers differ. `fits` tells
+    whether steps follow from other scales, or are small enough; where not, the
+    run goes in f32.
+
+    ```mlir
+    %o, %z, %ok = kv.fold %q from %page head %h run %t, %lead, %n scales "operand"
+      : !kv.tile<3x64>, !kv.page<#stream1> -> !kv.tile<3x64, i16>, !kv.tile<3x5> fits i1
+    ```
   }];
   let arguments = (ins KV_TileType:$tile, KV_PageType:$page, Index:$head,
                        Index:$token, Index:$lead, Index:$count,
                        KV_Scales:$scales);
   let results = (outs KV_TileType:$operand, KV_TileType:$sums,
-                      Optional<KV_TileType>:$centers);
+                      Optional<KV_TileType>:$centers, Optional<I1>:$fits);
   let assemblyFormat = [{
     $tile `from` $page `head` $head `run` $token `,` $lead `,` $count
     `scales` $scales attr-dict
     `:` type($tile) `,` type($page) `->` type($operand) `,` type($sums)
-    (`,` type($centers)^)?
+    (`,` type($centers)^)? (`fits` type($fits)^)?
   }];
   let hasVerifier = 1;
 }
@@ -158,7 +184,8 @@ def KV_ContractOp : KV_TileOp<"contract", [AttrSizedOperandSegments]> {
   let summary = "dot products of an operand's rows with a run's keys";
   let description = [{
     One row a head, one column a token of the run. Without `scales` the
-    operand is the query as it is; `kv-fold-scales` makes it ready.
+    operand is the query as it is; `kv-fold-scales` makes it ready. An operand of
+    whole numbers meets codes as integers, and `zeros` are its terms.
 
     ```mlir
     %s = kv.contract %o zeros %z centers %c with %page head %h run %t, %lead, %n
@@ -190,8 +217,8 @@ def KV_AccumulateOp : KV_TileOp<"accumulate", [AttrSizedOperandSegments]> {
   let summary = "add a run's values, weighed, to a softmax's accumulator";
   let description = [{
     acc = acc * rescale + sum over the run of weight times value. Without
-    `scales` the operand is the weights as they are. `ahead` is as in
-    `kv.contract`.
+    `scales` the operand is the weights as they are. An operand of whole numbers
+    is what it is for `kv.contract`, and `ahead` too.
 
     ```mlir
     %2 = kv.accumulate %o zeros %z centers %c with %page head %h run %t, %lead, %n

@@ -54,7 +54,9 @@ verifyExtents(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t rows,
 }
 
 LogicalResult TileType::verify(llvm::function_ref<InFlightDiagnostic()> error,
-                               int64_t rows, int64_t columns) {
+                               int64_t rows, int64_t columns, Type element) {
+  if (element && !element.isInteger(16) && !element.isInteger(8))
+    return error() << "whole numbers are i16 or i8, not " << element;
   return verifyExtents(error, rows, columns);
 }
 

@@ -44,11 +44,17 @@ def KV_TileType : KV_Type<"Tile", "tile"> {
   let description = [{
     Logical: which dimension lies on lanes, and what is padded, is the
     lowering's. Columns may be an upper limit where an operation takes a count.
+    With an `element` of i16 or i8 it holds whole numbers that stand for f32
+    (see `kv.fold`), in the order in which they meet codes.
 
-    Example: `!kv.tile<3x64>`
+    Examples: `!kv.tile<3x64>`, `!kv.tile<3x64, i16>`
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns);
-  let assemblyFormat = "`<` custom<Extents>($rows, $columns) `>`";
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns,
+                        OptionalParameter<"::mlir::Type">:$element);
+  let builders = [TypeBuilder<(ins "int64_t":$rows, "int64_t":$columns), [{
+    return $_get($_ctxt, rows, columns, ::mlir::Type());
+  }]>];
+  let assemblyFormat = "`<` custom<Extents>($rows, $columns) (`,` $element^)? `>`";
   let genVerifyDecl = 1;
 }
 

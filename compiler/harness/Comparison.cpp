@@ -117,7 +117,8 @@ bool Comparison::compareRow(int64_t layer, int64_t position, int64_t head,
                             const Output &got, const reference::Attended &want,
                             Element type, int64_t row) {
   kv::ShapeAttr shape = expected->shape(layer);
-  const Tolerance tolerance(want, head, shape.getHeadDim(), type);
+  const Tolerance tolerance(want, head, shape.getHeadDim(), type,
+                            expected->policy(layer).getArithmetic(), isRandom);
   auto where = [&](const std::string &what, double got, double want,
                    double bound) {
     return missed(layer, formatv("head {0}, position {1}: {2} is {3:e8}, the "

@@ -54,6 +54,9 @@ public:
   /// Whether one token more is refused where the layer's limit is reached.
   bool compareFull(int64_t layer, const TokenInput &input);
 
+  /// From here on input is random, which all arithmetic is judged on.
+  void setRandom() { isRandom = true; }
+
   const reference::Reference &reference() const { return *expected; }
   const LibraryCache &cache() const { return actual; }
   const Worst &worst() const { return largest; }
@@ -95,6 +98,7 @@ private:
   std::unique_ptr<reference::Reference> expected;
   std::vector<HeldPages> held; ///< by layer, what it should be
   Worst largest;
+  bool isRandom = false;
   std::string text;
   std::vector<double> seconds;
 };

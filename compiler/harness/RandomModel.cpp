@@ -103,6 +103,12 @@ std::string Maker::makeCache(const Cell &cell) {
                      precisionKinds()[cell.values] != "float";
   if (codes && random.oneIn(2))
     text += "residual_type: " + makeType() + ", ";
+  // Bytes are not for codes of 8 bits. A layer inherits the base's.
+  if (codes) {
+    const bool eight = StringRef(text).contains("bits: 8");
+    static const StringRef kinds[] = {"f32", "i16", "i8"};
+    text += ("arithmetic: " + kinds[random.below(eight ? 2 : 3)] + ", ").str();
+  }
   if (sink && random.oneIn(2))
     text += "sink_type: " + makeType() + ", ";
   text += window ? formatv("window: {0}", size).str()

@@ -9,15 +9,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace kvc::harness {
 
 Tolerance::Tolerance(const reference::Attended &row, int64_t head,
-                     int64_t headDim, Element io)
+                     int64_t headDim, Element io, mlir::Type arithmetic,
+                     bool isRandom)
     : logits(2e-5 + 0x1p-24 * (4 + std::sqrt(static_cast<double>(headDim))) *
                         row.magnitude[head]),
       relativeTo(std::max(row.weighted[head], 0x1p-80 * row.largest[head])),
-      io(io) {}
+      io(io) {
+  if (!arithmetic)
+    return;
+  if (arithmetic.isInteger(16))
+    logits += 2e-3 + 0x1p-17 * static_cast<double>(headDim) * row.spread[head];
+  else
+    logits = isRandom ? 0.1 : std::numeric_limits<double>::infinity();
+}
 
 double Tolerance::wanted(double exact) const {
   const double limit = largestFinite(io);
@@ -25,6 +34,9 @@ double Tolerance::wanted(double exact) const {
 }
 
 double Tolerance::out(double want) const {
+  // What is not judged is finite all the same.
+  if (std::isinf(logits))
+    return logits;
   return logits * relativeTo + halfUlp(io, want);
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The bound of f32 arithmetic over what is stored, at any length.
+// The bound of arithmetic over what is stored, at any length.
 //
 // Logits. With u = 2^-24 and A = |scale| * max_t sum_d |q_d * k_td|, a dot
 // product of n terms whose sums go over lanes and in no fixed order errs by
@@ -24,6 +24,16 @@
 // little beyond io's range (a scale is rounded up, bf16 rounds 65504 to 65536);
 // out then has io's limit, and that is what is right.
 //
+// Whole numbers. Where codes are multiplied in i16, an operand x of head_dim
+// channels becomes n * step + e, with |e| <= step / 2 and step = max |x| /
+// (2^15 - 1); what is lost is e * (code - middle), |code - middle| <= (2^bits -
+// 1) / 2, and x = q * scale, scale * (2^bits - 1) = max - min: 2^-17 * head_dim *
+// c in a logit, times |scale|. The weights are rounded likewise, each run's by
+// its own largest weight times scale, which is at most twice what the row
+// weighs: 64 tokens lose 64 * 2^-17 * 2 of it at the worst, and 2e-3 is that
+// with what else a run may do. i8 is held to 0.1 on random input; on other input
+// it is not judged.
+//
 // Lse. The logarithm of the sum moves by as much as the logits do, and is
 // rounded itself: 2^-22 * |lse|.
 //
@@ -40,8 +50,9 @@ namespace kvc::harness {
 /// The bound of one row (one head's output).
 class Tolerance {
 public:
+  /// `arithmetic` is that of #kv.policy.
   Tolerance(const reference::Attended &row, int64_t head, int64_t headDim,
-            Element io);
+            Element io, mlir::Type arithmetic = {}, bool isRandom = false);
 
   /// What an element of out should be, where attention gives `exact`.
   double wanted(double exact) const;
@@ -53,7 +64,7 @@ public:
   double unit() const { return relativeTo; }
 
 private:
-  double logits; ///< 2e-5 + 2^-24 * (4 + sqrt(head_dim)) * A
+  double logits; ///< 2e-5 + 2^-24 * (4 + sqrt(head_dim)) * A, and integers' own
   double relativeTo;
   Element io;
 };

@@ -177,6 +177,8 @@ Error Verifier::checkKind(InputKind kind) {
                                        makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
     return comparison.takeError();
+  if (kind == InputKind::Gaussian)
+    (*comparison)->setRandom();
   const reference::Reference &model = (*comparison)->reference();
   return run(check, makeSchedule(model), **comparison,
              [&](int64_t layer, int64_t token) {

@@ -128,9 +128,12 @@ kv::PolicyAttr Importer::policy(const spec::Layer &layer, Location loc) {
                    << " axis is what this layer asks for";
     return {};
   }
+  Type arithmetic;
+  if (layer.arithmetic != "f32")
+    arithmetic = builder.getIntegerType(layer.arithmetic == "i8" ? 8 : 16);
   return kv::PolicyAttr::getChecked(
       [&] { return emitError(loc); }, context, keys, values, residual, keySinks,
-      valueSinks, time, where, depth, score, layer.rollback);
+      valueSinks, time, where, depth, score, layer.rollback, arithmetic);
 }
 
 void Importer::addBody(kv::LayerOp op) {

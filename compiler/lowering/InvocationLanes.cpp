@@ -55,12 +55,13 @@ public:
                    Value mask) const override;
   void storeMasked(Lanes &at, Value value, Value memref, ValueRange place,
                    Value mask) const override;
-  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  /// A subgroup that waits gives its turn to another.
+  void prefetch(Lanes &, Value, Value, int64_t) const override {}
 
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;
@@ -142,9 +143,6 @@ void InvocationLanes::storeMasked(Lanes &at, Value value, Value memref,
     memref::StoreOp::create(at.builder, at.loc, value, memref, mine);
   });
 }
-
-/// While some wait for memory, other workgroups compute.
-void InvocationLanes::prefetch(Lanes &, Value, ValueRange) const {}
 
 void InvocationLanes::storeScalar(Lanes &at, Value scalar, Value memref,
                                   ValueRange place) const {

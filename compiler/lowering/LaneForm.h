@@ -62,9 +62,6 @@ public:
                                  mlir::Value mask) const = 0;
   virtual void storeMasked(Lanes &at, mlir::Value value, mlir::Value memref,
                            mlir::ValueRange place, mlir::Value mask) const = 0;
-  /// Asks for the cache line of a place, where that is of use.
-  virtual void prefetch(Lanes &at, mlir::Value memref,
-                        mlir::ValueRange place) const = 0;
   /// What is the same for all lanes, to one element.
   virtual void storeScalar(Lanes &at, mlir::Value scalar, mlir::Value memref,
                            mlir::ValueRange place) const = 0;
@@ -74,6 +71,9 @@ public:
   /// The low 16 bits of `value` to there, in lanes with `mask`.
   virtual void storeHalves(Lanes &at, mlir::Value value, mlir::Value words,
                            mlir::Value address, mlir::Value mask) const = 0;
+  /// Asks for `count` words from `address` on, where asking ahead helps.
+  virtual void prefetch(Lanes &at, mlir::Value words, mlir::Value address,
+                        int64_t count) const = 0;
 
   // Tiles and pages.
   /// A tile of floats, rows x columns.

@@ -101,9 +101,6 @@ void Lanes::storeMasked(Value vector, Value memref, ValueRange place,
                         Value mask) {
   form.storeMasked(*this, vector, memref, place, mask);
 }
-void Lanes::prefetch(Value memref, ValueRange place) {
-  form.prefetch(*this, memref, place);
-}
 Value Lanes::loadScalar(Value memref, ValueRange place) {
   return memref::LoadOp::create(builder, loc, memref, place);
 }
@@ -115,6 +112,9 @@ Value Lanes::loadHalves(Value words, Value address) {
 }
 void Lanes::storeHalves(Value vector, Value words, Value address, Value mask) {
   form.storeHalves(*this, vector, words, address, mask);
+}
+void Lanes::prefetch(Value words, Value address, int64_t count) {
+  form.prefetch(*this, words, address, count);
 }
 
 Value Lanes::load(Value tile, Value row, Value column) {

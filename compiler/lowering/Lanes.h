@@ -78,12 +78,13 @@ struct Lanes {
   void store(Value vector, Value memref, ValueRange place);
   Value loadMasked(Value memref, ValueRange place, Value mask); ///< or zero
   void storeMasked(Value vector, Value memref, ValueRange place, Value mask);
-  void prefetch(Value memref, ValueRange place);
   Value loadScalar(Value memref, ValueRange place);
   void storeScalar(Value scalar, Value memref, ValueRange place);
   /// 16 bits a lane of lanes / 2 words, in the low half of i32.
   Value loadHalves(Value words, Value address);
   void storeHalves(Value vector, Value words, Value address, Value mask);
+  /// Asks for words that are read later.
+  void prefetch(Value words, Value address, int64_t count);
 
   // Of tiles.
   Value load(Value tile, Value row, Value column);

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/lowering/IntegerDots.h"
 #include "compiler/lowering/Lowering.h"
 
 using namespace mlir;
@@ -86,6 +87,96 @@ struct Contraction {
   }
 };
 
+/// The same of whole numbers.
+struct IntegerContraction {
+  Lanes &at;
+  Record &record;
+  IntegerDots dots;
+  Value operand; ///< tile of words
+  Value block;   ///< which block of vectors
+  SmallVector<Value> rows;
+  /// The word of codes that the operand's first words meet.
+  Value origin;
+
+  /// Sums in i32, for no more words than these have room for.
+  SmallVector<Value> build(Value from, Value to) {
+    const Value zero = kv::splatInt(at.builder, at.loc, 0, at.i32());
+    SmallVector<Value> zeros(rows.size() * record.layout.vectors(), zero);
+    const int64_t some = dots.partialWords();
+    if (!some)
+      return partial(from, to, zeros);
+    SmallVector<Value> nothing(zeros.size(), dots.nothing());
+    return at.loop(from, to, some, zeros, [&](Value word, ValueRange carried) {
+      SmallVector<Value> sums(carried);
+      Value end = at.least(at.add(word, some), to);
+      for (auto [sum, part] : llvm::zip(sums, partial(word, end, nothing)))
+        sum = dots.widen(sum, part);
+      return sums;
+    });
+  }
+
+  /// Sums as f32; there are `most` words at the most.
+  SmallVector<Value> numbers(Value from, Value to, int64_t most) {
+    auto converted = [&](Value begin, Value end) {
+      SmallVector<Value> sums = build(begin, end);
+      for (Value &sum : sums)
+        sum = arith::SIToFPOp::create(at.builder, at.loc, at.f32(), sum);
+      return sums;
+    };
+    const int64_t some = dots.integers.mostWords();
+    if (most <= some)
+      return converted(from, to);
+    SmallVector<Value> zeros(rows.size() * record.layout.vectors(),
+                             at.number(0.0));
+    return at.loop(from, to, some, zeros, [&](Value word, ValueRange carried) {
+      SmallVector<Value> sums(carried);
+      Value end = at.least(at.add(word, some), to);
+      for (auto [sum, part] : llvm::zip(sums, converted(word, end)))
+        sum = at.addF(sum, part);
+      return sums;
+    });
+  }
+
+private:
+  SmallVector<Value> partial(Value from, Value to, ArrayRef<Value> start) {
+    Value first = record.blockAddress(block);
+    return at.loop(from, to, start, [&](Value word, ValueRange carried) {
+      SmallVector<Value> sums(carried);
+      Value address = at.add(first, at.multiply(word, record.wordStride()));
+      Value place =
+          at.multiply(at.subtract(word, origin), dots.integers.steps());
+      record.prefetch(address);
+      SmallVector<Value> words;
+      for (int64_t vector = 0; vector < record.layout.vectors(); ++vector)
+        words.push_back(
+            record.loadWords(at.add(address, vector * record.layout.lanes())));
+      for (int64_t step = 0; step < dots.integers.steps(); ++step)
+        addStep(step, words, at.add(place, step), sums);
+      return sums;
+    });
+  }
+
+  void addStep(int64_t step, ArrayRef<Value> words, Value place,
+               SmallVector<Value> &sums) {
+    SmallVector<Value> codes;
+    for (Value word : words)
+      codes.push_back(dots.codes(word, step));
+    for (auto [head, row] : llvm::enumerate(rows)) {
+      Value factor = at.loadScalar(operand, row, place);
+      for (auto [vector, code] : llvm::enumerate(codes)) {
+        Value &sum = sums[head * words.size() + vector];
+        sum = dots.add(sum, code, factor);
+      }
+    }
+  }
+};
+
+/// A number of the terms that stand beside an operand of whole numbers.
+Value loadTerm(Lanes &at, Value terms, Value row, Value block, int64_t term) {
+  return at.loadScalar(terms, row,
+                       at.add(at.multiply(block, kv::Terms::Columns), term));
+}
+
 //===----------------------------------------------------------------------===//
 // Keys
 //===----------------------------------------------------------------------===//
@@ -140,6 +231,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     SmallVector<Value> rows;
     for (int64_t h = 0; h < heads; ++h)
       rows.push_back(at.add(head, h));
+    if (Type element = op.getOperand().getType().getElement())
+      return integerProducts(op, adaptor, at, record, block, rows, element);
     Contraction contraction{at,    record, adaptor.getOperand(),
                             block, rows,   at.index(0)};
     if (adaptor.getCenters()) {
@@ -189,6 +282,71 @@ struct LowerContract : TilePattern<kv::ContractOp> {
                                           channelBlock);
               sum = at.fma(at.broadcast(total), pairs[vector].rest, sum);
             }
+          return sums;
+        });
+  }
+
+  /// The same of whole numbers.
+  SmallVector<Value> integerProducts(kv::ContractOp op, OpAdaptor adaptor,
+                                     Lanes &at, Record &record, Value block,
+                                     ArrayRef<Value> rows, Type element) const {
+    const kv::PageLayout &layout = record.layout;
+    const int64_t vectors = layout.vectors();
+    const kv::Integers integers(layout.stream, element);
+    IntegerContraction contraction{at,
+                                   record,
+                                   IntegerDots(at, integers, types().dot),
+                                   adaptor.getOperand(),
+                                   block,
+                                   SmallVector<Value>(rows),
+                                   at.index(0)};
+    Value terms = adaptor.getSums();
+    auto term = [&](Value row, Value channelBlock, int64_t which) {
+      return at.broadcast(loadTerm(at, terms, row, channelBlock, which));
+    };
+    if (*op.getScales() == "operand") {
+      auto sums = contraction.numbers(at.index(0), at.index(layout.words),
+                                      layout.words);
+      for (auto [i, sum] : llvm::enumerate(sums)) {
+        Value row = rows[i / vectors];
+        sum = at.fma(sum, term(row, at.index(0), kv::Terms::Step),
+                     term(row, at.index(0), kv::Terms::Sum));
+      }
+      return sums;
+    }
+    // A scale for each token and block of channels. Where it is the least there
+    // is, codes are few and near 0, not around the middle.
+    const int64_t words = layout.blockColumns / layout.codesPerWord;
+    const double least = layout.stream.getEncoding().getLeastScale();
+    Value middle = at.number(0.5 * static_cast<double>(integers.top));
+    SmallVector<Value> zeros(rows.size() * vectors, at.number(0.0));
+    return at.loop(
+        at.index(0), at.index(layout.channelBlocks()), zeros,
+        [&](Value channelBlock, ValueRange carried) {
+          Value from = at.multiply(channelBlock, words);
+          Value token = at.multiply(block, record.wordStride());
+          auto parts = contraction.numbers(from, at.add(from, words), words);
+          SmallVector<Value> sums(carried);
+          for (int64_t vector = 0; vector < vectors; ++vector) {
+            kv::ScaleZero pair = record.loadPair(
+                record.pairAddress(at.add(token, vector * lanes), channelBlock),
+                /*vector=*/true);
+            Value isLeast = arith::CmpFOp::create(at.builder, at.loc,
+                                                  arith::CmpFPredicate::OLE,
+                                                  pair.scale, at.number(least));
+            Value center = at.select(isLeast, at.number(0.0), middle);
+            for (auto [h, row] : llvm::enumerate(rows)) {
+              Value rest = at.multiplyF(
+                  center, term(row, channelBlock, kv::Terms::Rest));
+              Value part =
+                  at.fma(parts[h * vectors + vector],
+                         term(row, channelBlock, kv::Terms::Step), rest);
+              Value &sum = sums[h * vectors + vector];
+              sum = at.fma(part, pair.scale, sum);
+              sum = at.fma(term(row, channelBlock, kv::Terms::Sum), pair.zero,
+                           sum);
+            }
+          }
           return sums;
         });
   }
@@ -242,7 +400,10 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     Value channelBlock = at.divide(block, blocksPerChannelBlock);
     const bool inOperand = *op.getScales() == "operand";
     // With scales in the operand a head has a row for each block of channels.
-    const int64_t rowsPerHead = inOperand ? layout.channelBlocks() : 1;
+    int64_t rowsPerHead = inOperand ? layout.channelBlocks() : 1;
+    Type element = op.getOperand().getType().getElement();
+    if (element)
+      rowsPerHead *= kv::Integers(layout.stream, element).rows;
     Value offset = record.offsetOf(adaptor.getToken());
     Value base = at.subtract(offset, adaptor.getLead());
     Value from = at.divide(base, layout.codesPerWord);
@@ -252,12 +413,6 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
       Value row = at.multiply(at.add(head, h), rowsPerHead);
       rows.push_back(inOperand ? at.add(row, channelBlock) : row);
     }
-    Contraction contraction{at,    record, adaptor.getOperand(),
-                            block, rows,   at.index(0)};
-    if (adaptor.getCenters()) {
-      contraction.centers = adaptor.getCenters();
-      contraction.centerRow = channelBlock;
-    }
     SmallVector<Value> channels;
     SmallVector<CenteredPair> pairs;
     for (int64_t vector = 0; vector < vectors; ++vector) {
@@ -266,36 +421,127 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
           at.add(at.multiply(channelBlock, layout.layout.getBlock()),
                  at.multiply(at.remainder(number, layout.blockColumns / lanes),
                              lanes)));
-      if (*op.getScales() != "result")
-        continue;
-      pairs.push_back(
-          pairOf(at, record, offset, channelBlock, channels.back()));
-      contraction.laneCenters.push_back(pairs.back().center);
+      if (*op.getScales() == "result")
+        pairs.push_back(
+            pairOf(at, record, offset, channelBlock, channels.back()));
     }
-    auto sums = contraction.build(from, at.add(from, words));
-
-    for (int64_t vector = 0; vector < vectors; ++vector)
-      for (int64_t h = 0; h < heads; ++h) {
-        Value sum = sums[h * vectors + vector];
-        Value total;
-        if (adaptor.getSums())
-          total = at.broadcast(
-              at.loadScalar(adaptor.getSums(), at.add(head, h),
-                            inOperand ? channelBlock : at.index(0)));
-        if (!pairs.empty()) {
-          sum = at.multiplyF(sum, pairs[vector].scale);
-          if (total)
-            sum = at.fma(total, pairs[vector].rest, sum);
-        } else if (total) {
-          sum = at.addF(sum, total);
-        }
-        Value factor;
-        if (adaptor.getRescale())
-          factor = at.broadcast(at.loadScalar(adaptor.getRescale(),
-                                              at.add(head, h), at.index(0)));
-        addTo(at, adaptor.getState(), at.add(head, h), layout, channelBlock,
-              channels[vector], factor, sum);
+    SmallVector<Value> sums;
+    if (element) {
+      const kv::Integers integers(layout.stream, element);
+      IntegerContraction contraction{at,
+                                     record,
+                                     IntegerDots(at, integers, types().dot),
+                                     adaptor.getOperand(),
+                                     block,
+                                     rows,
+                                     from};
+      sums = integerSums(contraction, adaptor.getSums(), head, channelBlock,
+                         pairs, at.add(from, words));
+    } else {
+      Contraction contraction{at,    record, adaptor.getOperand(),
+                              block, rows,   at.index(0)};
+      if (adaptor.getCenters()) {
+        contraction.centers = adaptor.getCenters();
+        contraction.centerRow = channelBlock;
       }
+      for (const CenteredPair &pair : pairs)
+        contraction.laneCenters.push_back(pair.center);
+      sums = contraction.build(from, at.add(from, words));
+      addZeros(at, adaptor.getSums(), head,
+               inOperand ? channelBlock : at.index(0), pairs, vectors, sums);
+    }
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value row = at.add(head, i / vectors);
+      Value factor;
+      if (adaptor.getRescale())
+        factor =
+            at.broadcast(at.loadScalar(adaptor.getRescale(), row, at.index(0)));
+      addTo(at, adaptor.getState(), row, layout, channelBlock,
+            channels[i % vectors], factor, sum);
+    }
+  }
+
+  /// sums[h * vectors + vector] with zeros, and scales where there are pairs.
+  static void addZeros(Lanes &at, Value totals, Value head, Value block,
+                       ArrayRef<CenteredPair> pairs, int64_t vectors,
+                       SmallVector<Value> &sums) {
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value total;
+      if (totals)
+        total = at.broadcast(
+            at.loadScalar(totals, at.add(head, i / vectors), block));
+      if (!pairs.empty()) {
+        sum = at.multiplyF(sum, pairs[i % vectors].scale);
+        if (total)
+          sum = at.fma(total, pairs[i % vectors].rest, sum);
+      } else if (total) {
+        sum = at.addF(sum, total);
+      }
+    }
+  }
+
+  /// The sums of whole numbers, with what their terms say. With scales in the
+  /// result codes count from their centers, in integers: a group's least value
+  /// may have left.
+  static SmallVector<Value>
+  integerSums(IntegerContraction &contraction, Value terms, Value head,
+              Value channelBlock, ArrayRef<CenteredPair> pairs, Value to) {
+    Lanes &at = contraction.at;
+    const kv::Integers &integers = contraction.dots.integers;
+    const int64_t vectors = contraction.record.layout.vectors();
+    const Value from = contraction.origin;
+    auto term = [&](size_t i, int64_t which) {
+      return loadTerm(at, terms, at.add(head, i / vectors),
+                      pairs.empty() ? channelBlock : at.index(0), which);
+    };
+    SmallVector<Value> sums = contraction.build(from, to);
+    if (pairs.empty()) {
+      for (auto [i, sum] : llvm::enumerate(sums)) {
+        sum = arith::SIToFPOp::create(at.builder, at.loc, at.f32(), sum);
+        sum = at.fma(sum, at.broadcast(term(i, kv::Terms::Step)),
+                     at.broadcast(term(i, kv::Terms::Sum)));
+      }
+      return sums;
+    }
+    // (sum(n code) - center sum(n)) of integers, as f32.
+    auto centered = [&](size_t i, Value sum, int64_t count) -> Value {
+      Value center = arith::FPToSIOp::create(at.builder, at.loc, at.i32(),
+                                             pairs[i % vectors].center);
+      Value number = arith::FPToSIOp::create(
+          at.builder, at.loc, at.builder.getI32Type(), term(i, count));
+      Value away = arith::MulIOp::create(at.builder, at.loc, center,
+                                         at.broadcast(number));
+      sum = arith::SubIOp::create(at.builder, at.loc, sum, away);
+      return arith::SIToFPOp::create(at.builder, at.loc, at.f32(), sum);
+    };
+    SmallVector<Value> more;
+    if (integers.rows == 2) {
+      for (Value &row : contraction.rows)
+        row = at.add(row, 1);
+      more = contraction.build(from, to);
+    }
+    const double least =
+        contraction.record.layout.stream.getEncoding().getLeastScale();
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      const CenteredPair &pair = pairs[i % vectors];
+      Value step = at.broadcast(term(i, kv::Terms::Step));
+      sum = at.multiplyF(centered(i, sum, kv::Terms::Count), step);
+      if (!more.empty())
+        sum = at.fma(centered(i, more[i], kv::Terms::Low),
+                     at.multiplyF(step, at.number(kv::Integers::LowStep)), sum);
+      // The middle code from the center; where the scale is the least there is,
+      // codes are not spread around the middle.
+      Value isLeast =
+          arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OLE,
+                                pair.scale, at.number(least));
+      Value middle = at.subtractF(
+          at.number(0.5 * static_cast<double>(integers.top)), pair.center);
+      middle = at.select(isLeast, at.number(0.0), middle);
+      sum = at.fma(middle, at.broadcast(term(i, kv::Terms::Rest)), sum);
+      sum = at.multiplyF(sum, pair.scale);
+      sum = at.fma(at.broadcast(term(i, kv::Terms::Sum)), pair.rest, sum);
+    }
+    return sums;
   }
 
   /// The scales that a vector of channels has in this run.

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/lowering/IntegerDots.h"
 #include "compiler/lowering/Lowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -40,6 +42,11 @@ static void clear(Lanes &at, Value tile) {
           });
 }
 
+/// Where a block's terms begin.
+static Value termsOf(Lanes &at, Value block) {
+  return at.multiply(block, kv::Terms::Columns);
+}
+
 namespace {
 
 struct LowerArrange : TilePattern<kv::ArrangeOp> {
@@ -50,35 +57,133 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), form);
     kv::PageLayout layout(op.getStream());
+    const bool integers = bool(op.getOperand().getType().getElement());
     if (!op.getSums() && layout.columns == layout.layout.getChannels()) {
       rewriter.replaceOp(op, {adaptor.getTile(), Value()});
       return success();
     }
-    Value operand = at.allocate(types().convertTile(op.getOperand().getType()));
+    const int64_t rows = op.getTile().getType().getRows();
+    Value operand = at.allocate(types().convertTile(kv::TileType::get(
+        op.getContext(), rows, op.getOperand().getType().getColumns())));
     Value sums;
     if (op.getSums())
       sums = at.allocate(types().convertTile(op.getSums().getType()));
     clear(at, operand);
     if (sums)
       clear(at, sums);
-    at.loop(at.index(0), at.index(op.getTile().getType().getRows()), {},
-            [&](Value row, ValueRange) {
-              forChannels(
-                  at, layout, [&](Value channel, Value block, Value column) {
-                    Value x = at.loadScalar(adaptor.getTile(), row, channel);
-                    at.storeScalar(x, operand, row, column);
-                    if (!sums)
-                      return;
-                    Value sum = at.loadScalar(sums, row, block);
-                    at.storeScalar(at.addF(sum, x), sums, row, block);
-                  });
-              return SmallVector<Value>{};
-            });
+    at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
+      forChannels(at, layout, [&](Value channel, Value block, Value column) {
+        Value x = at.loadScalar(adaptor.getTile(), row, channel);
+        at.storeScalar(x, operand, row, column);
+        if (!sums)
+          return;
+        Value place = integers ? termsOf(at, block) : block;
+        Value sum = at.loadScalar(sums, row, place);
+        at.storeScalar(at.addF(sum, x), sums, row, place);
+      });
+      return SmallVector<Value>{};
+    });
+    if (integers)
+      operand = roundBlocks(op, at, layout, operand, sums);
     SmallVector<Value> results{operand};
     if (sums)
       results.push_back(sums);
     rewriter.replaceOp(op, results);
     return success();
+  }
+
+  /// Each block of channels in steps of its own: its scale is its own.
+  Value roundBlocks(kv::ArrangeOp op, Lanes &lanesOf,
+                    const kv::PageLayout &layout, Value operand,
+                    Value sums) const {
+    kv::TileType type = op.getOperand().getType();
+    const kv::Integers integers(op.getStream(), type.getElement());
+    Value numbers = lanesOf.allocate(types().convertTile(type));
+    // Blocks are whole words, and maybe half vectors.
+    int64_t width = lanesOf.lanes;
+    while (layout.blockColumns % std::max(width, integers.codes) != 0)
+      width /= 2;
+    auto narrow = createVectorLanes(width);
+    Lanes at(lanesOf.builder, lanesOf.loc, *narrow);
+    Rounding rounding(at, integers, operand, numbers, sums);
+    at.loop(
+        at.index(0), at.index(type.getRows()), {}, [&](Value row, ValueRange) {
+          at.loop(at.index(0), at.index(layout.channelBlocks()), {},
+                  [&](Value block, ValueRange) {
+                    Value begin = at.multiply(block, layout.blockColumns);
+                    rounding.round({{row, row, row, termsOf(at, block)}}, begin,
+                                   at.add(begin, layout.blockColumns),
+                                   /*inSum=*/false);
+                    return SmallVector<Value>{};
+                  });
+          return SmallVector<Value>{};
+        });
+    return numbers;
+  }
+};
+
+/// One kv.fold under way.
+struct Fold {
+  kv::FoldOp op;
+  kv::FoldOp::Adaptor &adaptor;
+  Lanes &at;
+  Record &record;
+  Value operand; ///< f32
+  Value sums;
+  Value centers = {};
+  // Of an operand of whole numbers:
+  std::optional<Rounding> rounding = {};
+  double leastScale = 0;
+  Value misfits = {}; ///< [0][0]: 1 where some row's numbers do not fit
+
+  /// Where a block's zeros are among `sums`.
+  Value sumOf(Value block) const {
+    return rounding ? at.add(termsOf(at, block), kv::Terms::Sum) : block;
+  }
+  /// Codes count from the one nearest to 0, integers from 0.
+  CenteredPair loadPair(Value address, bool vector) const {
+    if (!rounding)
+      return record.loadCentered(address, vector);
+    kv::ScaleZero pair = record.loadPair(address, vector);
+    return {pair.scale, Value(), pair.zero};
+  }
+  /// The largest |x| so far of blocks with the least scale.
+  Value lowest(Value before, Value x, Value scale) const {
+    if (leastScale == 0)
+      return before;
+    auto number = [&](double value) {
+      return kv::splatFloat(at.builder, at.loc, value, scale.getType());
+    };
+    Value isLeast =
+        arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OLE,
+                              scale, number(leastScale));
+    Value size = math::AbsFOp::create(at.builder, at.loc, x);
+    return at.greatestF(before, at.select(isLeast, size, number(0.0)));
+  }
+  /// Whole numbers of rows that are folded; `lows` are their largest |x| of
+  /// the least scale, which must not make the steps, or lie below `slack`.
+  void round(ArrayRef<Rounding::Row> rows, ArrayRef<Value> lows, Value end,
+             double slack) {
+    auto most = rounding->round(rows, at.index(0), end, /*inSum=*/true);
+    if (leastScale == 0)
+      return;
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(
+          at.builder, at.loc,
+          at.builder.getF32FloatAttr(static_cast<float>(value)));
+    };
+    Value zero = at.index(0), misfit = at.loadScalar(misfits, zero, zero);
+    for (auto [low, greatest] : llvm::zip(lows, most)) {
+      auto compare = [&](arith::CmpFPredicate predicate, Value a, Value b) {
+        return arith::CmpFOp::create(at.builder, at.loc, predicate, a, b);
+      };
+      Value isMost = compare(arith::CmpFPredicate::OGE, low, greatest);
+      Value isLarge = compare(arith::CmpFPredicate::OGT, low, number(slack));
+      misfit =
+          at.select(arith::AndIOp::create(at.builder, at.loc, isMost, isLarge),
+                    number(1.0), misfit);
+    }
+    at.storeScalar(misfit, misfits, zero, zero);
   }
 };
 
@@ -92,36 +197,71 @@ struct LowerFold : TilePattern<kv::FoldOp> {
     Record record(at, adaptor.getPage(), op.getPage().getType(),
                   adaptor.getHead());
     Value sums = at.allocate(types().convertTile(op.getSums().getType()));
-    Value operand = adaptor.getTile();
-    Value centers;
+    Fold fold{op, adaptor, at, record, adaptor.getTile(), sums};
+    kv::TileType type = op.getOperand().getType();
     if (op.getScales() == "operand")
-      operand = at.allocate(types().convertTile(op.getOperand().getType()));
+      fold.operand = at.allocate(types().convertTile(kv::TileType::get(
+          op.getContext(), type.getRows(), type.getColumns())));
     if (op.getCenters())
-      centers = at.allocate(types().convertTile(op.getCenters().getType()));
+      fold.centers =
+          at.allocate(types().convertTile(op.getCenters().getType()));
+    Value numbers;
+    if (Type element = type.getElement()) {
+      numbers = at.allocate(types().convertTile(type));
+      fold.rounding.emplace(at, kv::Integers(record.layout.stream, element),
+                            fold.operand, numbers, sums);
+    }
+    if (op.getFits())
+      startMisfits(fold);
     if (record.layout.stream.getPlane() == kv::Plane::Keys)
-      foldQuery(op, adaptor, at, record, operand, sums, centers);
+      foldQuery(fold);
     else if (op.getScales() == "operand")
-      foldWeights(op, adaptor, at, record, operand, sums, centers);
+      foldWeights(fold);
     else
-      sumWeights(op, adaptor, at, sums);
-    SmallVector<Value> results{operand, sums};
-    if (centers)
-      results.push_back(centers);
+      sumWeights(fold);
+    SmallVector<Value> results{numbers ? numbers : fold.operand, sums};
+    if (fold.centers)
+      results.push_back(fold.centers);
+    if (op.getFits())
+      results.push_back(fits(fold));
     rewriter.replaceOp(op, results);
     return success();
   }
 
+  void startMisfits(Fold &fold) const {
+    fold.leastScale = fold.record.layout.stream.getEncoding().getLeastScale();
+    if (fold.leastScale == 0)
+      return;
+    Lanes &at = fold.at;
+    fold.misfits = at.allocate(
+        types().convertTile(kv::TileType::get(fold.op.getContext(), 1, 1)));
+    at.store(at.number(0.0), fold.misfits, at.index(0), at.index(0));
+  }
+
+  static Value fits(Fold &fold) {
+    Lanes &at = fold.at;
+    if (!fold.misfits)
+      return arith::ConstantOp::create(at.builder, at.loc,
+                                       at.builder.getBoolAttr(true));
+    Value misfit = at.loadScalar(fold.misfits, at.index(0), at.index(0));
+    Value none = arith::ConstantOp::create(at.builder, at.loc,
+                                           at.builder.getF32FloatAttr(0));
+    return arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OEQ,
+                                 misfit, none);
+  }
+
   /// Rows that a scale is loaded for once; their sums are carried.
-  static constexpr int64_t Lockstep = 8;
+  static int64_t lockstep(const Fold &fold, int64_t rows) {
+    return std::min<int64_t>(fold.rounding ? 4 : 8, rows);
+  }
 
   /// operand[h][channel] = q[h][channel] * scale[channel],
   /// sums[h] = sum of q[h][channel] * rest[channel],
   /// centers[channel].
-  static void foldQuery(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
-                        Record &record, Value operand, Value sums,
-                        Value centers) {
-    const kv::PageLayout &layout = record.layout;
-    const int64_t rows = op.getTile().getType().getRows();
+  static void foldQuery(Fold &fold) {
+    Lanes &at = fold.at;
+    const kv::PageLayout &layout = fold.record.layout;
+    const int64_t rows = fold.op.getTile().getType().getRows();
     const int64_t dim = layout.layout.getChannels();
     // Whole vectors of channels, where each channel has a scale of its own and
     // columns are channels; the rest one by one.
@@ -129,66 +269,94 @@ struct LowerFold : TilePattern<kv::FoldOp> {
         layout.block->channels == 1 && layout.layout.getBlock() == dim;
     const int64_t whole = vectors ? dim / at.lanes * at.lanes : 0;
     if (layout.columns != whole)
-      clearFrom(at, operand, rows, whole, layout.columns);
-    if (centers && layout.columns != whole)
-      clearFrom(at, centers, 1, whole, layout.columns);
-    at.lockstep(rows, std::min(Lockstep, rows),
-                [&](Value first, int64_t count) {
-                  SmallVector<Value> which;
-                  for (int64_t row = 0; row < count; ++row)
-                    which.push_back(at.add(first, row));
-                  foldQueryRows(adaptor, at, record, operand, sums, centers,
-                                which, whole);
-                });
+      clearFrom(at, fold.operand, rows, whole, layout.columns);
+    if (fold.centers && layout.columns != whole)
+      clearFrom(at, fold.centers, 1, whole, layout.columns);
+    at.lockstep(rows, lockstep(fold, rows), [&](Value first, int64_t count) {
+      SmallVector<Value> which;
+      for (int64_t row = 0; row < count; ++row)
+        which.push_back(at.add(first, row));
+      SmallVector<Value> lows = foldQueryRows(fold, which, whole);
+      if (!fold.rounding)
+        return;
+      SmallVector<Rounding::Row> round;
+      for (Value row : which)
+        round.push_back({row, row, row, at.index(0)});
+      fold.round(
+          round, lows,
+          at.index(llvm::alignTo(layout.columns, fold.rounding->group())),
+          slackOf(fold));
+    });
+  }
+
+  /// Steps of a query's numbers that are small enough as they are, as the
+  /// largest |x|: of each channel half a step times half the codes is left, and
+  /// all that, in a logit, is half of what the arithmetic may lose.
+  static double slackOf(const Fold &fold) {
+    kv::FoldOp op = fold.op;
+    kv::TileType type = op.getOperand().getType();
+    const kv::Integers integers(fold.record.layout.stream, type.getElement());
+    const double budget = integers.parts == 2 ? 1e-3 : 5e-2;
+    return budget * 4 * static_cast<double>(integers.most) /
+           static_cast<double>(integers.top * type.getColumns());
   }
 
   /// The same of some rows; the first `whole` channels a vector at a time.
-  static void foldQueryRows(OpAdaptor adaptor, Lanes &at, Record &record,
-                            Value operand, Value sums, Value centers,
-                            ArrayRef<Value> rows, int64_t whole) {
-    const kv::PageLayout &layout = record.layout;
-    Value offset = record.offsetOf(adaptor.getToken());
+  /// Gives the largest |operand| of channels with the least scale.
+  static SmallVector<Value> foldQueryRows(Fold &fold, ArrayRef<Value> rows,
+                                          int64_t whole) {
+    Lanes &at = fold.at;
+    const kv::PageLayout &layout = fold.record.layout;
+    const size_t count = rows.size();
+    Value tile = fold.adaptor.getTile();
+    Value offset = fold.record.offsetOf(fold.adaptor.getToken());
     auto place = [&](Value channel) {
-      return record.pairAddress(offset,
-                                at.divide(channel, layout.block->channels));
+      return fold.record.pairAddress(
+          offset, at.divide(channel, layout.block->channels));
     };
-    SmallVector<Value> none(rows.size(), at.number(0.0));
-    auto totals = at.loop(
-        at.index(0), at.index(whole), at.lanes, none,
-        [&](Value channel, ValueRange carried) {
-          CenteredPair pair = record.loadCentered(place(channel), true);
-          if (centers)
-            at.store(pair.center, centers, at.index(0), channel);
-          SmallVector<Value> next(carried);
-          for (auto [row, sum] : llvm::zip(rows, next)) {
-            Value q = at.load(adaptor.getTile(), row, channel);
-            at.store(at.multiplyF(q, pair.scale), operand, row, channel);
-            sum = at.fma(q, pair.rest, sum);
-          }
-          return next;
-        });
-    for (Value &total : totals)
-      total = at.sum(total);
+    SmallVector<Value> none(2 * count, at.number(0.0));
+    auto totals =
+        at.loop(at.index(0), at.index(whole), at.lanes, none,
+                [&](Value channel, ValueRange carried) {
+                  CenteredPair pair = fold.loadPair(place(channel), true);
+                  if (fold.centers)
+                    at.store(pair.center, fold.centers, at.index(0), channel);
+                  SmallVector<Value> next(carried);
+                  for (auto [i, row] : llvm::enumerate(rows)) {
+                    Value q = at.load(tile, row, channel);
+                    Value x = at.multiplyF(q, pair.scale);
+                    at.store(x, fold.operand, row, channel);
+                    next[i] = at.fma(q, pair.rest, next[i]);
+                    next[count + i] =
+                        fold.lowest(next[count + i], x, pair.scale);
+                  }
+                  return next;
+                });
+    for (auto [i, total] : llvm::enumerate(totals))
+      total = i < count ? at.sum(total) : at.greatestOf(total);
     auto rest = at.loop(
         at.index(whole), at.index(layout.layout.getChannels()), totals,
         [&](Value channel, ValueRange carried) {
-          CenteredPair pair = record.loadCentered(place(channel), false);
+          CenteredPair pair = fold.loadPair(place(channel), false);
           const int64_t block = layout.layout.getBlock();
           Value column = at.add(
               at.multiply(at.divide(channel, block), layout.blockColumns),
               at.remainder(channel, block));
-          if (centers)
-            at.storeScalar(pair.center, centers, at.index(0), column);
+          if (fold.centers)
+            at.storeScalar(pair.center, fold.centers, at.index(0), column);
           SmallVector<Value> next(carried);
-          for (auto [row, sum] : llvm::zip(rows, next)) {
-            Value q = at.loadScalar(adaptor.getTile(), row, channel);
-            at.storeScalar(at.multiplyF(q, pair.scale), operand, row, column);
-            sum = at.addF(sum, at.multiplyF(q, pair.rest));
+          for (auto [i, row] : llvm::enumerate(rows)) {
+            Value q = at.loadScalar(tile, row, channel);
+            Value x = at.multiplyF(q, pair.scale);
+            at.storeScalar(x, fold.operand, row, column);
+            next[i] = at.addF(next[i], at.multiplyF(q, pair.rest));
+            next[count + i] = fold.lowest(next[count + i], x, pair.scale);
           }
           return next;
         });
-    for (auto [row, total] : llvm::zip(rows, rest))
-      at.storeScalar(total, sums, row, at.index(0));
+    for (auto [i, row] : llvm::enumerate(rows))
+      at.storeScalar(rest[i], fold.sums, row, fold.sumOf(at.index(0)));
+    return {rest.begin() + count, rest.end()};
   }
 
   /// Zeros in columns [from, to), rounded to whole vectors within padding.
@@ -207,78 +375,98 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   /// operand[h * blocks + b][token] = w[h][token] * scale[b][token],
   /// sums[h][b] = sum of w[h][token] * rest[b][token],
   /// centers[b][token].
-  static void foldWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
-                          Record &record, Value operand, Value sums,
-                          Value centers) {
-    const int64_t rows = op.getTile().getType().getRows();
-    at.loop(at.index(0), at.index(record.layout.channelBlocks()), {},
+  static void foldWeights(Fold &fold) {
+    Lanes &at = fold.at;
+    const int64_t rows = fold.op.getTile().getType().getRows();
+    at.loop(at.index(0), at.index(fold.record.layout.channelBlocks()), {},
             [&](Value block, ValueRange) {
-              at.lockstep(rows, std::min(Lockstep, rows),
+              at.lockstep(rows, lockstep(fold, rows),
                           [&](Value first, int64_t count) {
-                            foldWeightRows(adaptor, at, record, operand, sums,
-                                           centers, block, first, count);
+                            foldWeightRows(fold, block, first, count);
                           });
               return SmallVector<Value>{};
             });
   }
 
   /// The same of rows [first, first + count) and one block of channels.
-  static void foldWeightRows(OpAdaptor adaptor, Lanes &at, Record &record,
-                             Value operand, Value sums, Value centers,
-                             Value block, Value first, int64_t count) {
+  static void foldWeightRows(Fold &fold, Value block, Value first,
+                             int64_t count) {
+    Lanes &at = fold.at;
+    Record &record = fold.record;
+    Value columns = fold.adaptor.getCount();
     SmallVector<Value> from, to;
     for (int64_t row = 0; row < count; ++row) {
       from.push_back(at.add(first, row));
       to.push_back(at.add(
           at.multiply(from.back(), record.layout.channelBlocks()), block));
     }
-    Value base =
-        at.subtract(record.offsetOf(adaptor.getToken()), adaptor.getLead());
-    SmallVector<Value> none(count, at.number(0.0));
+    Value base = at.subtract(record.offsetOf(fold.adaptor.getToken()),
+                             fold.adaptor.getLead());
+    SmallVector<Value> none(2 * count, at.number(0.0));
     auto totals = at.loop(
-        at.index(0), adaptor.getCount(), at.lanes, none,
+        at.index(0), columns, at.lanes, none,
         [&](Value column, ValueRange carried) {
           Value address = record.pairAddress(at.add(base, column), block);
-          CenteredPair pair = record.loadCentered(address, true);
-          if (centers)
-            at.store(pair.center, centers, block, column);
+          CenteredPair pair = fold.loadPair(address, true);
+          if (fold.centers)
+            at.store(pair.center, fold.centers, block, column);
           SmallVector<Value> next(carried);
           for (auto [i, row] : llvm::enumerate(from)) {
-            Value w = at.load(adaptor.getTile(), row, column);
-            at.store(at.multiplyF(w, pair.scale), operand, to[i], column);
+            Value w = at.load(fold.adaptor.getTile(), row, column);
+            Value x = at.multiplyF(w, pair.scale);
+            at.store(x, fold.operand, to[i], column);
             next[i] = at.fma(w, pair.rest, next[i]);
+            next[count + i] = fold.lowest(next[count + i], x, pair.scale);
           }
           return next;
         });
     // kv.accumulate reads whole words, which may hold more tokens than a
     // vector; pairs are not to be read behind the run.
-    const int64_t codes = record.layout.codesPerWord;
-    Value done =
-        at.multiply(at.divideUp(adaptor.getCount(), at.lanes), at.lanes);
-    Value end = at.multiply(at.divideUp(adaptor.getCount(), codes), codes);
+    const int64_t unit =
+        fold.rounding ? fold.rounding->group() : record.layout.codesPerWord;
+    Value done = at.multiply(at.divideUp(columns, at.lanes), at.lanes);
+    Value end = at.multiply(at.divideUp(columns, unit), unit);
     at.loop(done, end, at.lanes, {}, [&](Value column, ValueRange) {
-      if (centers)
-        at.store(at.number(0.0), centers, block, column);
+      if (fold.centers)
+        at.store(at.number(0.0), fold.centers, block, column);
       for (Value row : to)
-        at.store(at.number(0.0), operand, row, column);
+        at.store(at.number(0.0), fold.operand, row, column);
       return SmallVector<Value>{};
     });
-    for (auto [row, total] : llvm::zip(from, totals))
-      at.storeScalar(at.sum(total), sums, row, block);
+    SmallVector<Rounding::Row> round;
+    SmallVector<Value> lows;
+    for (auto [i, row] : llvm::enumerate(from)) {
+      at.storeScalar(at.sum(totals[i]), fold.sums, row, fold.sumOf(block));
+      lows.push_back(at.greatestOf(totals[count + i]));
+      round.push_back({to[i], to[i], row, termsOf(at, block)});
+    }
+    if (fold.rounding)
+      fold.round(round, lows, end, /*slack=*/0);
   }
 
-  /// sums[h] = sum of w[h][token].
-  static void sumWeights(kv::FoldOp op, OpAdaptor adaptor, Lanes &at,
-                         Value sums) {
-    const int64_t heads = op.getTile().getType().getRows();
+  /// sums[h] = sum of w[h][token]; whole numbers of w.
+  static void sumWeights(Fold &fold) {
+    Lanes &at = fold.at;
+    Value columns = fold.adaptor.getCount();
+    const int64_t heads = fold.op.getTile().getType().getRows();
     at.loop(at.index(0), at.index(heads), {}, [&](Value head, ValueRange) {
-      auto total =
-          at.loop(at.index(0), adaptor.getCount(), at.lanes, at.number(0.0),
-                  [&](Value column, ValueRange carried) {
-                    Value w = at.load(adaptor.getTile(), head, column);
-                    return SmallVector<Value>{at.addF(carried[0], w)};
-                  });
-      at.storeScalar(at.sum(total[0]), sums, head, at.index(0));
+      auto total = at.loop(at.index(0), columns, at.lanes, at.number(0.0),
+                           [&](Value column, ValueRange carried) {
+                             Value w =
+                                 at.load(fold.adaptor.getTile(), head, column);
+                             return SmallVector<Value>{at.addF(carried[0], w)};
+                           });
+      at.storeScalar(at.sum(total[0]), fold.sums, head,
+                     fold.sumOf(at.index(0)));
+      if (!fold.rounding)
+        return SmallVector<Value>{};
+      kv::TileType type = fold.op.getOperand().getType();
+      const kv::Integers integers(fold.record.layout.stream, type.getElement());
+      const int64_t unit = fold.rounding->group();
+      fold.rounding->round(
+          {{head, at.multiply(head, integers.rows), head, at.index(0)}},
+          at.index(0), at.multiply(at.divideUp(columns, unit), unit),
+          /*inSum=*/false);
       return SmallVector<Value>{};
     });
   }

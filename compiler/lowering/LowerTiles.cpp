@@ -23,8 +23,9 @@ static int64_t rowOf(int64_t columns, int64_t lanes) {
   return static_cast<int64_t>(llvm::alignTo(columns, std::max(line, lanes)));
 }
 
-TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form)
-    : form(form) {
+TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form,
+                                     StringRef dot)
+    : form(form), dot(dot) {
   addConversion([](Type type) { return type; });
   addConversion([this](kv::ViewType type) -> Type {
     return this->form.view(type.getContext());
@@ -44,6 +45,14 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form)
 
 MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
   // One vector more than the columns: unaligned loads at the last column.
+  if (Type element = tile.getElement())
+    return MemRefType::get(
+        {tile.getRows(),
+         static_cast<int64_t>(llvm::alignTo(
+             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
+                 form.lanes,
+             LineFloats))},
+        IntegerType::get(tile.getContext(), 32));
   return form.tile(tile.getContext(), tile.getRows(),
                    rowOf(tile.getColumns() + form.lanes, form.lanes));
 }
@@ -61,6 +70,14 @@ static StringRef whyNotInvocations(Operation *op) {
     return "lanes would write into words that they share";
   if (isa<kv::DecodeOp, kv::LoadStateOp, kv::MergeStateOp>(op))
     return "results are read and joined on the host";
+  auto isWhole = [](Type type) {
+    auto tile = dyn_cast<kv::TileType>(type);
+    return tile && tile.getElement();
+  };
+  if (isa<kv::FoldOp, kv::ArrangeOp>(op) &&
+      llvm::any_of(op->getResultTypes(), isWhole))
+    return "whole numbers of several lanes lie in one word; arithmetic: f32 "
+           "does without";
   return "";
 }
 
@@ -90,7 +107,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
       return signalPassFailure();
     MLIRContext *context = &getContext();
     auto form = formOf(target);
-    TileTypeConverter types(context, *form);
+    TileTypeConverter types(context, *form, target.getDot());
     RewritePatternSet patterns(context);
     populatePagePatterns(types, patterns);
     populateRowPatterns(types, patterns);

@@ -28,8 +28,10 @@ namespace kvc {
 /// a memref of words; where they lie, the form says.
 class TileTypeConverter : public mlir::TypeConverter {
 public:
-  TileTypeConverter(mlir::MLIRContext *context, const LaneForm &form);
+  TileTypeConverter(mlir::MLIRContext *context, const LaneForm &form,
+                    llvm::StringRef dot);
   const LaneForm &form;
+  std::string dot; ///< of #kv.target
 
   mlir::MemRefType convertTile(kv::TileType tile) const;
   mlir::MemRefType convertState(kv::StateType state) const;

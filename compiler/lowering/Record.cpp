@@ -143,9 +143,7 @@ void Record::lookAhead(Value page, Value words) {
 void Record::prefetch(Value address) {
   if (!ahead)
     return;
-  // A cache line of any target that there is has 16 words.
-  for (int64_t word = 0; word < wordStride(); word += 16)
-    at.prefetch(ahead, at.add(at.add(address, aheadWords), word));
+  at.prefetch(ahead, at.add(address, aheadWords), wordStride());
 }
 
 Value Record::loadWords(Value address) {

@@ -38,12 +38,13 @@ public:
                    Value mask) const override;
   void storeMasked(Lanes &at, Value value, Value memref, ValueRange place,
                    Value mask) const override;
-  void prefetch(Lanes &at, Value memref, ValueRange place) const override;
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  void prefetch(Lanes &at, Value words, Value address,
+                int64_t count) const override;
 
   MemRefType tile(MLIRContext *context, int64_t rows,
                   int64_t columns) const override;
@@ -114,13 +115,6 @@ void VectorLanes::storeMasked(Lanes &at, Value value, Value memref,
   vector::MaskedStoreOp::create(at.builder, at.loc, memref, place, mask, value);
 }
 
-/// To the second cache: in the first it would push out what is read before it.
-void VectorLanes::prefetch(Lanes &at, Value memref, ValueRange place) const {
-  memref::PrefetchOp::create(at.builder, at.loc, memref, place,
-                             /*isWrite=*/false, /*localityHint=*/2,
-                             /*isDataCache=*/true);
-}
-
 void VectorLanes::storeScalar(Lanes &at, Value scalar, Value memref,
                               ValueRange place) const {
   memref::StoreOp::create(at.builder, at.loc, scalar, memref, place);
@@ -150,6 +144,17 @@ void VectorLanes::storeHalves(Lanes &at, Value value, Value words,
         vector::BitCastOp::create(at.builder, at.loc, type,
                                   at.select(mask, value, old)),
         words, address);
+}
+
+void VectorLanes::prefetch(Lanes &at, Value words, Value address,
+                           int64_t count) const {
+  // No target has shorter cache lines. They go to the second cache: in the
+  // first they would push out what is read before them.
+  const int64_t line = 16;
+  for (int64_t word = 0; word < count; word += line)
+    memref::PrefetchOp::create(at.builder, at.loc, words, at.add(address, word),
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
 }
 
 MemRefType VectorLanes::tile(MLIRContext *context, int64_t rows,

@@ -106,7 +106,7 @@ double Row::logit(double dot, int64_t head, int64_t distance) const {
 void Row::scoreHead(int64_t head) {
   const int64_t dim = shape.getHeadDim();
   const int64_t kvHead = head / shape.getGroup();
-  double most = 0;
+  double most = 0, spread = 0;
   logits.clear();
   for (const Moment::Form &token : moment.tokens) {
     const RotatedQuery &query = queryFor(token);
@@ -119,11 +119,15 @@ void Row::scoreHead(int64_t head) {
       dot += product;
       sum += std::fabs(product);
     }
+    for (int64_t d = 0; keys.coded && d < dim; ++d)
+      spread =
+          std::max(spread, std::fabs(q[d]) * keys.spread[kvHead * dim + d]);
     most = std::max(most, sum);
     const int64_t keyPosition = store.firstPosition() + token.index;
     logits.push_back(logit(dot, head, query.index - keyPosition));
   }
   result.magnitude.push_back(scale * most);
+  result.spread.push_back(scale * spread);
 }
 
 /// Softmax of the logits, and the values weighed by it.

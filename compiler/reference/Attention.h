@@ -20,6 +20,9 @@ struct Attended {
   std::vector<double> magnitude;
   /// By head: the row's largest sum_t w_t * |v_t|.
   std::vector<double> weighted;
+  /// By head: |scale| times c, the largest |q_d| * (max - min) of the groups of
+  /// keys that are attended to as codes, and their channels.
+  std::vector<double> spread;
   /// By head: max |v| over what is stored.
   std::vector<double> largest;
 

@@ -153,6 +153,9 @@ void Store::codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
     const auto &read = token->planes[number(plane)].read;
     values.append(read.begin() + begin, read.begin() + end);
   }
+  const auto [least, greatest] =
+      std::minmax_element(values.begin(), values.end());
+  const double spread = double(*greatest) - double(*least);
   kv::CodedBlock coded = precision.encode(values);
   saturations += coded.saturated;
   const uint32_t *code = coded.codes.begin();
@@ -163,6 +166,8 @@ void Store::codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
       kept.read[i] = precision.read(*code, coded.pair);
     }
     kept.coded = true;
+    kept.spread.resize(kept.exact.size());
+    std::fill(kept.spread.begin() + begin, kept.spread.begin() + end, spread);
   }
 }
 

@@ -26,6 +26,8 @@ struct PlaneToken {
   std::vector<double> exact; ///< what is stored, code * scale + zero exactly
   std::vector<float> read;   ///< the same as `read` gives it
   bool coded = false;        ///< made into codes after it was appended
+  /// Where coded, max - min of the values that each was coded with.
+  std::vector<double> spread;
 };
 
 /// A token. Tokens are counted from 0, first position excluded.

@@ -256,8 +256,6 @@ static constexpr Key table[] = {
      .words = "f32 i16 i8",
      .fallback = "f32",
      .layering = Layering::Inherited,
-     .notYet = "i16 i8",
-     .now = "arithmetic: f32",
      .doc = "how codes are multiplied"},
 
     // an entry of layers

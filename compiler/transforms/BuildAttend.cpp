@@ -69,6 +69,10 @@ private:
   Value out, part, isPart, lse;
 };
 
+/// Runs that are added up one by one, and the tokens that make, more or less.
+constexpr int64_t StretchRuns = 256;
+constexpr int64_t LeastStretch = 2048, MostStretch = 16384;
+
 /// Writes @<step>_attend or @<step>_attend_rows: one head of keys, all query
 /// heads that meet it, one pass over the segments.
 class Attend {
@@ -98,6 +102,9 @@ private:
   Value masked(Value dots, kv::SegmentAttr segment, Run run, Value whole);
   Value overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                     Value state);
+  int64_t mostTokens(kv::StreamAttr stream) const;
+  Value overStretches(TokenRange tokens, int64_t stretch, Value state,
+                      llvm::function_ref<Value(TokenRange, Value)> overRuns);
 
   TileBuilder &tiles;
   OpBuilder &builder;
@@ -262,13 +269,60 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
     return arith::AndIOp::create(builder, loc, within(last.begin, run.token),
                                  within(run.stop, first.end));
   };
-  return tiles.forRuns(tokens, keys.getOrigin(),
-                       tiles.borders({keys, values}, schedule.getRun()), state,
-                       [&](Run run, ValueRange carried) {
-                         return SmallVector<Value>{
-                             overRun(segment, query, run, aheadOf(run, tokens),
-                                     isWhole(run), carried[0])};
-                       })[0];
+  const auto borders = tiles.borders({keys, values}, schedule.getRun());
+  auto overRuns = [&](TokenRange tokens, Value state) {
+    return tiles.forRuns(tokens, keys.getOrigin(), borders, state,
+                         [&](Run run, ValueRange carried) {
+                           return SmallVector<Value>{overRun(
+                               segment, query, run, aheadOf(run, tokens),
+                               isWhole(run), carried[0])};
+                         })[0];
+  };
+  const int64_t stretch =
+      std::clamp(StretchRuns * borders.front(), LeastStretch, MostStretch);
+  if (std::min(mostTokens(keys), mostTokens(values)) <= stretch)
+    return overRuns(tokens, state);
+  return overStretches(tokens, stretch, state, overRuns);
+}
+
+/// Tokens that a stream holds at the most.
+int64_t Attend::mostTokens(kv::StreamAttr stream) const {
+  kv::TimeAttrInterface time = tiles.policy.getTime();
+  if (stream.getKind() == "sink")
+    return time.getSinks();
+  auto precision = tiles.policy.getPlane(stream.getPlane());
+  if (stream.getKind() == "original" && precision.keepsOriginals())
+    return std::min(precision.mostOriginals() + rows, time.getCapacity());
+  return time.getCapacity();
+}
+
+/// Long ranges in stretches: each is a softmax of its own, and joined to what
+/// came before. What is added up one by one is rounded to the same side as
+/// often as it is alike, n terms by up to n * 2^-25 of their sum; so sums are
+/// kept to a few hundred terms, and sums of those.
+Value Attend::overStretches(
+    TokenRange tokens, int64_t stretch, Value state,
+    llvm::function_ref<Value(TokenRange, Value)> overRuns) {
+  SmallVector<Type> types{tiles.index(), state.getType()};
+  auto loop = scf::WhileOp::create(builder, loc, types,
+                                   ValueRange{tokens.begin, state});
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Location> places(2, loc);
+  Block *before = builder.createBlock(&loop.getBefore(), {}, types, places);
+  Value more = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                     before->getArgument(0), tokens.end);
+  scf::ConditionOp::create(builder, loc, more, before->getArguments());
+  Block *after = builder.createBlock(&loop.getAfter(), {}, types, places);
+  Value begin = after->getArgument(0);
+  Value end =
+      tiles.least(tiles.add(begin, tiles.constant(stretch)), tokens.end);
+  Value part = kv::InitStateOp::create(builder, loc, state.getType(), Value(),
+                                       Value(), IntegerAttr());
+  part = overRuns({begin, end}, part);
+  Value joined = kv::MergeStateOp::create(builder, loc, state.getType(),
+                                          after->getArgument(1), part);
+  scf::YieldOp::create(builder, loc, ValueRange{end, joined});
+  return loop.getResult(1);
 }
 
 func::FuncOp Attend::open(StringRef name) {

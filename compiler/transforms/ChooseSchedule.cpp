@@ -61,8 +61,9 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
         remakes ? 1 : std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
     const int64_t lockstep = std::clamp<int64_t>(
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
-    step.setScheduleAttr(kv::ScheduleAttr::get(step.getContext(), lockstep, run,
-                                               tokens, PrefetchRuns));
+    step.setScheduleAttr(
+        kv::ScheduleAttr::get(step.getContext(), lockstep, run, tokens,
+                              PrefetchRuns, step.getPolicy().getArithmetic()));
   }
 };
 } // namespace

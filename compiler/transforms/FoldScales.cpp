@@ -7,6 +7,7 @@
 
 #include "compiler/transforms/Passes.h"
 #include "dialect/KVLayout.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -15,34 +16,79 @@ namespace kvc {
 #include "compiler/transforms/Passes.h.inc"
 
 namespace {
+
+/// The numbers that the operand of a contraction becomes; null: it stays f32.
+template <typename Op> Type elementOf(Op op) {
+  kv::ScheduleAttr schedule = op.getSchedule().value_or(kv::ScheduleAttr());
+  if (!schedule)
+    return {};
+  Type element = schedule.getArithmetic();
+  auto integers = kv::Integers::of(op.getPage().getType().getStream(), element,
+                                   schedule.getRun());
+  return integers ? element : Type();
+}
+
 struct FoldScales : impl::FoldScalesBase<FoldScales> {
   void runOnOperation() override {
+    SmallVector<Operation *> contractions;
     getOperation().walk([&](Operation *op) {
+      if (isa<kv::ContractOp, kv::AccumulateOp>(op))
+        contractions.push_back(op);
+    });
+    for (Operation *op : contractions)
       if (auto contract = dyn_cast<kv::ContractOp>(op))
         fold(contract);
-      else if (auto accumulate = dyn_cast<kv::AccumulateOp>(op))
-        fold(accumulate);
-    });
+      else
+        fold(cast<kv::AccumulateOp>(op));
   }
 
-  static kv::TileType tile(Operation *op, int64_t rows, int64_t columns) {
-    return kv::TileType::get(op->getContext(), rows, columns);
+  static kv::TileType tile(Operation *op, int64_t rows, int64_t columns,
+                           Type element = {}) {
+    return kv::TileType::get(op->getContext(), rows, columns, element);
   }
 
   /// Scales and zeros of one run into its operand.
   template <typename Op>
-  void foldRun(Op op, kv::TileType operand, kv::TileType sums,
-               kv::TileType centers, StringAttr scales) {
+  kv::FoldOp foldRun(Op op, kv::TileType operand, kv::TileType sums,
+                     kv::TileType centers, Type fits) {
     OpBuilder builder(op);
+    kv::StreamAttr stream = op.getPage().getType().getStream();
+    auto scales = StringAttr::get(op.getContext(), kv::scalesOf(stream));
     auto fold =
-        kv::FoldOp::create(builder, op.getLoc(), operand, sums, centers,
+        kv::FoldOp::create(builder, op.getLoc(), operand, sums, centers, fits,
                            op.getOperand(), op.getPage(), op.getHead(),
                            op.getToken(), op.getLead(), op.getCount(), scales);
     op.getOperandMutable().assign(fold.getOperand());
     op.getSumsMutable().assign(fold.getSums());
     if (centers)
       op.getCentersMutable().assign(fold.getCenters());
+    op.setScalesAttr(scales);
     ++numFolds;
+    return fold;
+  }
+
+  /// Whole numbers where these fit; what `floats` makes of a second `op` where
+  /// not.
+  template <typename Op>
+  void foldIntegers(Op op, kv::TileType operand, kv::TileType sums,
+                    llvm::function_ref<void(Op)> floats) {
+    auto other = cast<Op>(op->clone());
+    Value fits = foldRun(op, operand, sums, kv::TileType(),
+                         IntegerType::get(op.getContext(), 1))
+                     .getFits();
+    OpBuilder builder(op);
+    auto branch =
+        scf::IfOp::create(builder, op.getLoc(), op->getResultTypes(), fits,
+                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+    op->replaceAllUsesWith(branch);
+    op->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+    branch.elseBlock()->push_back(other);
+    floats(other);
+    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+      Operation *last = &block->back();
+      builder.setInsertionPointToEnd(block);
+      scf::YieldOp::create(builder, op.getLoc(), last->getResults());
+    }
   }
 
   void fold(kv::ContractOp op) {
@@ -51,42 +97,67 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
     kv::StreamAttr stream = op.getPage().getType().getStream();
     kv::PageLayout layout(stream);
     const int64_t heads = op.getOperand().getType().getRows();
-    auto scales = StringAttr::get(op.getContext(), kv::scalesOf(stream));
-    auto operand = tile(op, heads, layout.columns);
-    if (scales == "operand") {
-      foldRun(op, operand, tile(op, heads, 1), tile(op, 1, layout.columns),
-              scales);
-    } else {
-      // Nothing of it depends on a page: once where the query is made.
-      OpBuilder builder(op);
-      builder.setInsertionPointAfterValue(op.getOperand());
-      Type sums = scales == "result" ? tile(op, heads, layout.channelBlocks())
-                                     : kv::TileType();
-      auto arrange = kv::ArrangeOp::create(builder, op.getLoc(), operand, sums,
-                                           op.getOperand(), stream);
-      op.getOperandMutable().assign(arrange.getOperand());
-      if (sums)
-        op.getSumsMutable().assign(arrange.getSums());
-    }
-    op.setScalesAttr(scales);
+    auto floats = [&](kv::ContractOp op) {
+      foldRun(op, tile(op, heads, layout.columns), tile(op, heads, 1),
+              tile(op, 1, layout.columns), Type());
+    };
+    Type element = elementOf(op);
+    auto operand = tile(op, heads, layout.columns, element);
+    if (kv::scalesOf(stream) != "operand")
+      return arrange(op, layout, operand);
+    if (element)
+      foldIntegers<kv::ContractOp>(op, operand,
+                                   tile(op, heads, kv::Terms::Columns), floats);
+    else
+      floats(op);
+  }
+
+  /// Nothing of it depends on a page: once where the query is made.
+  static void arrange(kv::ContractOp op, const kv::PageLayout &layout,
+                      kv::TileType operand) {
+    OpBuilder builder(op);
+    builder.setInsertionPointAfterValue(op.getOperand());
+    llvm::StringRef scales = kv::scalesOf(layout.stream);
+    const int64_t terms = operand.getElement() ? kv::Terms::Columns : 1;
+    kv::TileType sums;
+    if (scales == "result")
+      sums = tile(op, operand.getRows(), layout.channelBlocks() * terms);
+    auto arrange = kv::ArrangeOp::create(builder, op.getLoc(), operand, sums,
+                                         op.getOperand(), layout.stream);
+    op.getOperandMutable().assign(arrange.getOperand());
+    if (sums)
+      op.getSumsMutable().assign(arrange.getSums());
+    op.setScales(scales);
   }
 
   void fold(kv::AccumulateOp op) {
     if (op.getScales())
       return;
     kv::StreamAttr stream = op.getPage().getType().getStream();
-    kv::TileType weights = op.getOperand().getType();
-    auto scales = StringAttr::get(op.getContext(), kv::scalesOf(stream));
-    if (scales == "operand") {
-      const int64_t blocks = kv::PageLayout(stream).channelBlocks();
-      foldRun(op, tile(op, weights.getRows() * blocks, weights.getColumns()),
-              tile(op, weights.getRows(), blocks),
-              tile(op, blocks, weights.getColumns()), scales);
-    } else if (scales == "result") {
-      foldRun(op, weights, tile(op, weights.getRows(), 1), kv::TileType(),
-              scales);
+    const int64_t rows = op.getOperand().getType().getRows();
+    const int64_t columns = op.getOperand().getType().getColumns();
+    const int64_t blocks = kv::PageLayout(stream).channelBlocks();
+    const auto scales = kv::scalesOf(stream);
+    if (scales == "none")
+      return op.setScales(scales);
+    Type element = elementOf(op);
+    if (scales == "result") {
+      const int64_t more = element ? kv::Integers(stream, element).rows : 1;
+      foldRun(op, tile(op, rows * more, columns, element),
+              tile(op, rows, element ? kv::Terms::Columns : 1), kv::TileType(),
+              Type());
+      return;
     }
-    op.setScalesAttr(scales);
+    auto floats = [&](kv::AccumulateOp op) {
+      foldRun(op, tile(op, rows * blocks, columns), tile(op, rows, blocks),
+              tile(op, blocks, columns), Type());
+    };
+    if (element)
+      foldIntegers<kv::AccumulateOp>(
+          op, tile(op, rows * blocks, columns, element),
+          tile(op, rows, blocks * kv::Terms::Columns), floats);
+    else
+      floats(op);
   }
 };
 } // namespace

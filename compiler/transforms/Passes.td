@@ -69,9 +69,11 @@ def FoldScales : Pass<"kv-fold-scales", "::mlir::func::FuncOp"> {
   let description = [{
     In: `kv.contract` and `kv.accumulate` on plain operands. Out: the same on
     operands made ready by `kv.arrange` (once a query) or `kv.fold` (once a
-    run), by the one rule that `kv.fold` states.
+    run), by the one rule that `kv.fold` states. Where the schedule asks for
+    integers, operands become whole numbers; a run whose numbers do not fit them
+    takes the other branch of an `scf.if`, in f32.
   }];
-  let dependentDialects = ["::kvc::kv::KVDialect"];
+  let dependentDialects = ["::kvc::kv::KVDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"numFolds", "folds", "folds that a run makes">];
 }
 

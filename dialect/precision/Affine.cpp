@@ -53,6 +53,8 @@ int64_t codedTokens(int64_t tokens, int64_t flush, int64_t residual) {
   return std::max<int64_t>(0, tokens - residual) / flush * flush;
 }
 
+double leastScale(Type scales) { return leastNormal(scales); }
+
 CodedBlock encode(ArrayRef<float> values, int64_t bits, Type scales) {
   CodedBlock block;
   float least = values.front() + 0.0f, greatest = least;

@@ -40,6 +40,9 @@ mlir::Value buildCodedTokens(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::Value tokens, int64_t flush,
                              int64_t residual);
 
+/// Of scales of a float type.
+double leastScale(mlir::Type scales);
+
 CodedBlock encode(llvm::ArrayRef<float> values, int64_t bits,
                   mlir::Type scales);
 double decode(uint32_t code, Pair pair);
@@ -86,6 +89,10 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
     return affine::pairBytes(getScales());                                     \
   }                                                                            \
   bool Point::keepsOriginals() const { return true; }                          \
+  bool Point::codesAreNumbers() const { return true; }                         \
+  double Point::getLeastScale() const {                                        \
+    return affine::leastScale(getScales());                                    \
+  }                                                                            \
   CodedBlock Point::encode(llvm::ArrayRef<float> values) const {               \
     return affine::encode(values, getBits(), getScales());                     \
   }                                                                            \

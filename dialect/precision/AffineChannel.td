@@ -14,8 +14,9 @@ include "mlir/IR/AttrTypeBase.td"
 
 def KV_AffineChannelAttr : AttrDef<KV_Dialect, "AffineChannel", [
     DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
-      "getPairWords", "getPairBytes", "keepsOriginals", "codedTokens", "mostOriginals", "buildCodedTokens",
-      "buildPair", "buildUnpackPair"]>]> {
+      "getPairWords", "getPairBytes", "keepsOriginals", "codedTokens",
+      "mostOriginals", "buildCodedTokens", "buildPair", "buildUnpackPair",
+      "codesAreNumbers", "getLeastScale"]>]> {
   let mnemonic = "affine_channel";
   let summary = "codes with a scale and a zero for `group` tokens of a channel";
   let description = [{

@@ -14,8 +14,9 @@ include "mlir/IR/AttrTypeBase.td"
 
 def KV_AffineTokenAttr : AttrDef<KV_Dialect, "AffineToken", [
     DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
-      "getPairWords", "getPairBytes", "keepsOriginals", "codedTokens", "mostOriginals", "buildCodedTokens",
-      "buildPair", "buildUnpackPair"]>]> {
+      "getPairWords", "getPairBytes", "keepsOriginals", "codedTokens",
+      "mostOriginals", "buildCodedTokens", "buildPair", "buildUnpackPair",
+      "codesAreNumbers", "getLeastScale"]>]> {
   let mnemonic = "affine_token";
   let summary = "codes with a scale and a zero for `group` channels of a token";
   let description = [{

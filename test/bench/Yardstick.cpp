@@ -519,6 +519,8 @@ public:
   }
   ~CacheOf() override {
     ends = true;
+    ++turn;
+    turn.notify_all();
     for (std::thread &worker : workers)
       worker.join();
   }
@@ -527,6 +529,7 @@ public:
     current = layer;
     done = 0;
     ++turn;
+    turn.notify_all();
     share(layer, 0);
     while (done + 1 < threads)
       _mm_pause();
@@ -586,8 +589,11 @@ private:
 
   void work(int number) {
     for (int64_t seen = 0;;) {
-      while (turn.load() == seen && !ends)
+      // Layers follow one another at once; between two walks nobody spins, the
+      // others' threads have the processors.
+      for (int i = 0; i < 1000 && turn.load() == seen; ++i)
         _mm_pause();
+      turn.wait(seen);
       if (ends)
         return;
       ++seen;

@@ -60,3 +60,13 @@
 // expected-error@below {{expected integer value}}
 // expected-error@below {{failed to parse KV_SegmentAttr parameter 'keys'}}
 #a = #kv.segment<keys = first, values = 1, rotation = 0>
+
+// -----
+
+// expected-error@below {{dot is "vpmadd", "sdot" or not there, not "vnni"}}
+#a = #kv.target<name = "x", lanes = 8, registers = 16, dot = "vnni">
+
+// -----
+
+// expected-error@below {{arithmetic is i16 or i8, not 'i32'}}
+#a = #kv.schedule<heads = 1, run = 64, rows = 1, arithmetic = i32>

@@ -220,3 +220,13 @@
   depth = #kv.own,
   score = [],
   rollback = 2147483648>
+
+// -----
+
+// expected-error@below {{arithmetic is i16 or i8, not 'f16'}}
+#a = #kv.policy<keys = #kv.float<f32>, values = #kv.float<f32>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = [], arithmetic = f16>
+
+// -----
+
+// expected-error@below {{arithmetic in 'i8' takes codes of at most 4 bits, not #kv.affine_token<bits = 8, group = 8, flush = 1, residual = 0, scales = f16>}}
+#a = #kv.policy<keys = #kv.float<f32>, values = #kv.affine_token<bits = 8, group = 8, flush = 1, residual = 0, scales = f16>, residual = #kv.float<f32>, key_sinks = #kv.float<f32>, value_sinks = #kv.float<f32>, time = #kv.window<sinks = 4, window = 12>, position = #kv.unrotated, depth = #kv.own, score = [], arithmetic = i8>

@@ -688,6 +688,69 @@ func.func @merge_state_types(%a: !kv.state<3x12>, %b: !kv.state<2x12>) {
 
 // -----
 
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op has an operand of 'i8', which codes of #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16> are not multiplied with}}
+  %o, %z, %ok = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : <3x12>, <#keys> -> <3x12, i8>, <3x5> fits i1
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op tells whether numbers fit just where it makes whole numbers and scales go into the operand}}
+  %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : <3x12>, <#keys> -> <3x12, i16>, <3x5>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op has no centers of whole numbers}}
+  %o, %z, %c, %ok = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : <3x12>, <#keys> -> <3x12, i16>, <3x5>, !kv.tile<1x12> fits i1
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op gives 3 rows of whole numbers, not 4}}
+  %o, %z, %ok = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : <3x12>, <#keys> -> <4x12, i16>, <3x5> fits i1
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fold' op gives 5 terms, not 1}}
+  %o, %z, %ok = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : <3x12>, <#keys> -> <3x12, i16>, <3x1> fits i1
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.tile<3x12, i16>, %z: !kv.tile<3x1>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.contract' op takes whole numbers with 3x5 terms, no centers, and scales}}
+  %s = kv.contract %o zeros %z with %p head %i run %i, %i, %i scales "operand" : <3x12, i16>, <#keys> zeros !kv.tile<3x1> -> <3x64>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%o: !kv.tile<3x12, i16>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.contract' op takes whole numbers with 3x5 terms, no centers, and scales}}
+  %s = kv.contract %o with %p head %i run %i, %i, %i : <3x12, i16>, <#keys> -> <3x64>
+  return
+}
+
+// -----
+
 #plain = #kv.stream<plane = "keys", kind = "original", origin = 4, encoding = #kv.float<f32>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 #all = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_all<bits = 4, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 func.func @f(%o: !kv.page<#plain>, %c: !kv.page<#all>, %i: index) {

@@ -130,3 +130,8 @@
 
 // expected-error@below {{expected '<'}}
 !x = !kv.page
+
+// -----
+
+// expected-error@below {{whole numbers are i16 or i8, not 'f32'}}
+!x = !kv.tile<3x64, f32>

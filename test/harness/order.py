@@ -56,8 +56,9 @@ assert mixed < rows["int2_channel_g32_r128"]["error"]
 
 # The document's rows are these.
 lines = open(sys.argv[2], encoding="utf-8").read().split("\n")
+lines = [line.split() for line in lines if re.match(r"\w+ +\d+ ", line)]
 for name, report in rows.items():
-    (line,) = [line.split() for line in lines if line.split()[:1] == [name]]
+    (line,) = [line for line in lines if line[0] == name]
     assert int(line[1]) == report["bytes"], (line, report)
     assert float(line[3]) == round(report["bits"], 2), (line, report)
     layers = [layer["error"] for layer in report["layers"]]

@@ -96,3 +96,33 @@ func.func @values_per_token(%view: !kv.view, %w: !kv.tile<3x64>, %alpha: !kv.til
   %next = kv.accumulate %w with %page head %h run %t, %h, %n into %state rescale %alpha : <3x64>, <#valuesToken>, <3x20> rescale !kv.tile<3x1> -> <3x20>
   return %next : !kv.state<3x20>
 }
+
+// In integers a run whose numbers do not fit goes in f32. Where nothing of it
+// depends on a page it is once a query. Of weights without a scale there are two
+// rows a head.
+// CHECK-LABEL: func.func @integers
+// CHECK-SAME:    %[[Q:[a-z0-9_]+]]: !kv.tile<3x20>, %[[W:[a-z0-9_]+]]: !kv.tile<3x64>
+// CHECK:       %[[BYTES:[a-z0-9_]+]], %[[TERMS:[a-z0-9_]+]] = kv.arrange %[[Q]] for #{{.*}} : <3x20> -> <3x32, i16>, !kv.tile<3x10>
+// CHECK:       %[[O:[a-z0-9_]+]], %[[Z:[a-z0-9_]+]], %[[FITS:[a-z0-9_]+]] = kv.fold %[[Q]] from %[[PAGE:[a-z0-9_]+]] {{.*}} scales "operand" : <3x20>, {{.*}} -> <3x24, i16>, <3x5> fits i1
+// CHECK-NEXT:  scf.if %[[FITS]] -> (!kv.tile<3x64>) {
+// CHECK-NEXT:    kv.contract %[[O]] zeros %[[Z]] with %[[PAGE]]
+// CHECK-NEXT:    scf.yield
+// CHECK-NEXT:  } else {
+// CHECK-NEXT:    %[[X:[a-z0-9_]+]], %[[SUMS:[a-z0-9_]+]], %[[CENTERS:[a-z0-9_]+]] = kv.fold %[[Q]] from %[[PAGE]]
+// CHECK-NEXT:    kv.contract %[[X]] zeros %[[SUMS]] centers %[[CENTERS]] with %[[PAGE]]
+// CHECK-NEXT:    scf.yield
+// CHECK:       kv.contract %[[BYTES]] zeros %[[TERMS]] with
+// CHECK:       kv.fold %[[W]] from {{.*}} scales "result" : <3x64>, {{.*}} -> <6x64, i16>, <3x5>{{$}}
+// CHECK:       kv.fold %[[W]] from {{.*}} scales "operand" : <3x64>, {{.*}} -> <6x64, i16>, <3x10> fits i1
+// CHECK-NEXT:  scf.if %{{.*}} -> (!kv.state<3x20>) {
+func.func @integers(%view: !kv.view, %q: !kv.tile<3x20>, %w: !kv.tile<3x64>, %state: !kv.state<3x20>, %h: index, %t: index, %n: index) -> (!kv.tile<3x64>, !kv.tile<3x64>, !kv.state<3x20>) {
+  %k0 = kv.page %view[0] at %t : <#keysChannel>
+  %a = kv.contract %q with %k0 head %h run %t, %h, %n schedule <heads = 1, run = 64, rows = 1, arithmetic = i16> : <3x20>, <#keysChannel> -> <3x64>
+  %k1 = kv.page %view[1] at %t : <#keysToken>
+  %b = kv.contract %q with %k1 head %h run %t, %h, %n schedule <heads = 1, run = 64, rows = 1, arithmetic = i16> : <3x20>, <#keysToken> -> <3x64>
+  %v0 = kv.page %view[2] at %t : <#valuesChannel>
+  %s0 = kv.accumulate %w with %v0 head %h run %t, %h, %n into %state schedule <heads = 1, run = 64, rows = 1, arithmetic = i16> : <3x64>, <#valuesChannel>, <3x20> -> <3x20>
+  %v1 = kv.page %view[3] at %t : <#valuesToken>
+  %s1 = kv.accumulate %w with %v1 head %h run %t, %h, %n into %s0 schedule <heads = 1, run = 64, rows = 1, arithmetic = i16> : <3x64>, <#valuesToken>, <3x20> -> <3x20>
+  return %a, %b, %s1 : !kv.tile<3x64>, !kv.tile<3x64>, !kv.state<3x20>
+}

@@ -83,6 +83,17 @@ static void testTolerance() {
   CHECK(Tolerance(row, 0, 64, Element::F16).wanted(65536) == 65504);
   CHECK(Tolerance(row, 0, 64, Element::F16).wanted(-1e9) == -65504);
   CHECK(Tolerance(row, 0, 64, Element::BF16).wanted(-3e38) == -3e38);
+  // Integers: i16 by what keys spread, i8 on random input alone.
+  row.spread = {3};
+  mlir::MLIRContext context;
+  auto bound = [&](unsigned bits, bool isRandom) {
+    auto type = mlir::IntegerType::get(&context, bits);
+    return Tolerance(row, 0, 64, Element::F32, type, isRandom).lse(0);
+  };
+  CHECK(std::fabs(bound(16, false) - (logits + 2e-3 + 0x1p-17 * 64 * 3)) <
+        1e-15);
+  CHECK(bound(16, true) == bound(16, false));
+  CHECK(bound(8, true) == 0.1 && std::isinf(bound(8, false)));
   row.weighted = {0};
   CHECK(Tolerance(row, 0, 64, Element::F32).unit() == 0x1p-77);
 }

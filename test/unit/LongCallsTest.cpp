@@ -35,7 +35,12 @@ const Case cases[] = {
     {"model: {layers: 1, heads: 3, head_dim: 6, value_dim: 9, io: f16,\n"
      "        rope: {theta: 10000}, learned_sinks: true}\n"
      "cache: {keys: {bits: 4, per: channel, group: 16}, values: bf16,\n"
-     "        sink: 5, window: 3333, positions: cache, rollback: 70}\n"}};
+     "        sink: 5, window: 3333, positions: cache, rollback: 70}\n"},
+    // Codes that are made anew, once for all parts of a step.
+    {"model: {layers: 1, heads: 2, kv_heads: 1, head_dim: 4, value_dim: 3}\n"
+     "cache: {keys: {bits: 8, per: channel, group: all}, sink: 2,\n"
+     "        values: {bits: 4, per: channel, group: all}, window: 3000,\n"
+     "        rollback: 70}\n"}};
 
 std::string check(const Case &one) {
   auto model =

@@ -43,7 +43,7 @@ Expected<std::unique_ptr<HostStep>> HostStep::create(harness::Model &model,
   mlir::MLIRContext *context = module->getContext();
   (*module)->setAttr("kv.target",
                      kv::TargetAttr::get(context, target.name(), lanes,
-                                         /*registers=*/16, "vector"));
+                                         /*registers=*/16, "vector", /*dot=*/""));
   mlir::PassManager passes(context);
   passes.addPass(createStepsToTiles());
   passes.addNestedPass<mlir::func::FuncOp>(createFoldScales());

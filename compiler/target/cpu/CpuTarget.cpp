@@ -14,6 +14,9 @@
 #include "runtime/Embedded.h"
 #include "runtime/Platform.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -49,6 +52,7 @@ CpuDescription CpuTarget::x86V3() {
           .anyCpu = "x86-64",
           .lanes = 8,
           .registers = 16,
+          .dot = "vpmadd",
           .features = runtime::CpuX86_64V3,
           .runtime = x86Runtime};
 }
@@ -72,6 +76,7 @@ CpuDescription CpuTarget::armLinux() {
           .anyCpu = "generic",
           .lanes = 4,
           .registers = 32,
+          .dot = "sdot",
           .features = runtime::ArmV8_2,
           .runtime = armRuntime};
 }
@@ -85,7 +90,7 @@ bool CpuTarget::runsHere() const {
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
   return kv::TargetAttr::get(context, description.name, description.lanes,
-                             description.registers, "vector");
+                             description.registers, "vector", description.dot);
 }
 
 void CpuTarget::buildLoops(OpPassManager &passes) const {
@@ -238,16 +243,37 @@ bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
   return !llvm::verifyModule(module, &os);
 }
 
+/// What TargetMachine::addPassesToEmitFile adds, but for the machine combiner:
+/// it adds up sums of integers in an order of its own, which is less deep and
+/// takes more registers than there are.
+static bool addCodeGenerator(llvm::legacy::PassManager &passes,
+                             llvm::TargetMachine &machine, bool assembly,
+                             llvm::raw_pwrite_stream &os) {
+  auto *modules = new llvm::MachineModuleInfoWrapperPass(&machine);
+  llvm::TargetPassConfig *config = machine.createPassConfig(passes);
+  config->disablePass(&llvm::MachineCombinerID);
+  passes.add(config);
+  passes.add(modules);
+  if (config->addISelPasses())
+    return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (machine.addAsmPrinter(passes, os, nullptr,
+                            assembly ? llvm::CodeGenFileType::AssemblyFile
+                                     : llvm::CodeGenFileType::ObjectFile,
+                            modules->getMMI().getContext()))
+    return false;
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
 bool CpuTarget::emit(llvm::Module &module, bool assembly,
                      llvm::raw_pwrite_stream &os, std::string &error) const {
   auto machine = this->machine(error);
   if (!machine)
     return false;
   llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                   assembly
-                                       ? llvm::CodeGenFileType::AssemblyFile
-                                       : llvm::CodeGenFileType::ObjectFile)) {
+  if (!addCodeGenerator(passes, *machine, assembly, os)) {
     error = "LLVM writes no such file for " + description.name;
     return false;
   }

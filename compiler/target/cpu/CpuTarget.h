@@ -23,6 +23,7 @@ struct CpuDescription {
   std::string anyCpu; ///< of functions that find out what the CPU lacks
   int64_t lanes;      ///< 32-bit lanes of a vector
   int64_t registers;  ///< vector registers
+  std::string dot;    ///< of #kv.target
   int64_t features;   ///< runtime/Platform.h
   llvm::StringRef (*runtime)(); ///< bitcode
 };

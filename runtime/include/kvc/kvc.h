@@ -188,7 +188,8 @@ typedef struct kvc_stats {
   int64_t seen;      /* tokens appended */
   int64_t stored;    /* tokens a query attends to */
   int64_t evicted;   /* seen - stored */
-  int64_t saturated; /* scales, zeros and floats that met their type's limit */
+  int64_t saturated; /* scales, zeros and floats that met their type's limit;
+                      * with group: all the scales and zeros of now */
   kvc_bytes used;    /* the byte plan at this length; padding is filled in */
   int64_t held;      /* bytes in pages, at the high-water mark */
 } kvc_stats;
