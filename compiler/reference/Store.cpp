@@ -200,12 +200,17 @@ int64_t Store::remake(kv::Plane plane, ArrayRef<const PlaneToken *> originals,
        ++channel) {
     for (auto [value, original] : zip(values, originals))
       value = original->read[channel];
+    const auto [least, greatest] =
+        std::minmax_element(values.begin(), values.end());
+    const double spread = double(*greatest) - double(*least);
     const kv::CodedBlock coded = precision.encode(values);
     saturated += coded.saturated;
     for (auto [kept, code] : zip(codes, coded.codes)) {
       kept->exact[channel] = precision.decode(code, coded.pair);
       kept->read[channel] = precision.read(code, coded.pair);
       kept->coded = true;
+      kept->spread.resize(channels);
+      kept->spread[channel] = spread;
     }
   }
   return saturated;
