@@ -17,8 +17,8 @@ namespace kvc::driver {
 
 ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
-      &compileCommand, &checkCommand, &reportCommand, &runCommand,
-      &verifyCommand,  &fuzzCommand,  &evalCommand,   &benchCommand,
+      &compileCommand, &checkCommand,      &reportCommand, &runCommand,
+      &verifyCommand,  &fuzzCommand,       &evalCommand,   &benchCommand,
       &schemaCommand,  &completionsCommand};
   return commands;
 }

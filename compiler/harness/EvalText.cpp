@@ -65,6 +65,7 @@ void printTable(ArrayRef<Fidelity> all, raw_ostream &os) {
   if (columns > MostColumns)
     columns = 0;
   std::vector<std::string> titles;
+  titles.reserve(columns);
   for (size_t layer = 0; layer < columns; ++layer)
     titles.push_back(formatv("layer {0}", layer));
   std::vector<Table::Column> heads = {{"spec", true}, {"bytes"}, {"of f16"},

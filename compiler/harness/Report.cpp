@@ -119,7 +119,8 @@ std::vector<Report> CachePlan::at(ArrayRef<int64_t> lengths) const {
     for (Report &report : reports) {
       report.numbers.push_back(numbersOf(layer, report.tokens));
       if (layer.like != number) {
-        report.layers.push_back(LayerBytes(report.layers[layer.like]));
+        const LayerBytes same = report.layers[layer.like];
+        report.layers.push_back(same);
         continue;
       }
       pages.appendEach(report.tokens - seen);
@@ -167,8 +168,8 @@ void Plotter::add(const CachePlan &plan) {
       line.name = plan.spec().str();
   PlotLine half{line.name, {}, true};
   for (const Report &report : plan.at(lengths)) {
-    line.points.push_back({report.tokens, report.sum().held()});
-    half.points.push_back({report.tokens, report.full(2)});
+    line.points.emplace_back(report.tokens, report.sum().held());
+    half.points.emplace_back(report.tokens, report.full(2));
   }
   lines.push_back(std::move(line));
   // Specs of one model have one full cache, as long as the longest has it.

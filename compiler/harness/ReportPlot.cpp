@@ -117,7 +117,7 @@ static std::string escaped(StringRef text) {
 
 std::string Plot::strokeOf(size_t number) const {
   if (lines[number].reference)
-    return "stroke=\"#888\" stroke-dasharray=\"2 4\"";
+    return R"(stroke="#888" stroke-dasharray="2 4")";
   // Colours that are told apart by most eyes; then the same, dashed.
   static const char *colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                   "#e69f00", "#56b4e9", "#000000"};
@@ -139,7 +139,7 @@ void Plot::printStyle() {
 void Plot::printAxes() {
   auto text = [&](double atX, double atY, StringRef anchor,
                   const Twine &words) {
-    os << formatv("<text x=\"{0}\" y=\"{1}\" text-anchor=\"{2}\">",
+    os << formatv(R"(<text x="{0}" y="{1}" text-anchor="{2}">)",
                   coordinate(atX), coordinate(atY), anchor)
        << words << "</text>\n";
   };

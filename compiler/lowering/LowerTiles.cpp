@@ -45,14 +45,13 @@ TileTypeConverter::TileTypeConverter(MLIRContext *context, const LaneForm &form,
 
 MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
   // One vector more than the columns: unaligned loads at the last column.
-  if (Type element = tile.getElement())
+  if (Type element = tile.getElement()) {
+    const int64_t words =
+        tile.getColumns() * element.getIntOrFloatBitWidth() / 32;
     return MemRefType::get(
-        {tile.getRows(),
-         static_cast<int64_t>(llvm::alignTo(
-             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
-                 form.lanes,
-             LineFloats))},
+        {tile.getRows(), rowOf(words + form.lanes, form.lanes)},
         IntegerType::get(tile.getContext(), 32));
+  }
   return form.tile(tile.getContext(), tile.getRows(),
                    rowOf(tile.getColumns() + form.lanes, form.lanes));
 }

@@ -41,9 +41,9 @@ Expected<std::unique_ptr<HostStep>> HostStep::create(harness::Model &model,
 
   const CpuTarget target(CpuTarget::x86V3());
   mlir::MLIRContext *context = module->getContext();
-  (*module)->setAttr("kv.target",
-                     kv::TargetAttr::get(context, target.name(), lanes,
-                                         /*registers=*/16, "vector", /*dot=*/""));
+  (*module)->setAttr(
+      "kv.target", kv::TargetAttr::get(context, target.name(), lanes,
+                                       /*registers=*/16, "vector", /*dot=*/""));
   mlir::PassManager passes(context);
   passes.addPass(createStepsToTiles());
   passes.addNestedPass<mlir::func::FuncOp>(createFoldScales());

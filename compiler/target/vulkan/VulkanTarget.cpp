@@ -23,7 +23,8 @@ namespace kvc {
 static constexpr int64_t Registers = 32;
 
 kv::TargetAttr VulkanTarget::attribute(MLIRContext *context) const {
-  return kv::TargetAttr::get(context, name(), lanes, Registers, "invocation", /*dot=*/"");
+  return kv::TargetAttr::get(context, name(), lanes, Registers, "invocation",
+                             /*dot=*/"");
 }
 
 void VulkanTarget::buildLoops(OpPassManager &passes) const {
