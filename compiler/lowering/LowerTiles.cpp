@@ -17,7 +17,8 @@ namespace kvc {
 #define GEN_PASS_DEF_LOWERTILES
 #include "compiler/lowering/Passes.h.inc"
 
-/// Floats of a row that holds `columns`: whole cache lines, and whole vectors.
+/// Floats, or words, of a row that holds `columns`: whole cache lines, and
+/// whole vectors.
 static int64_t rowOf(int64_t columns, int64_t lanes) {
   constexpr int64_t line = 16;
   return static_cast<int64_t>(llvm::alignTo(columns, std::max(line, lanes)));
@@ -48,10 +49,9 @@ MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
   if (Type element = tile.getElement())
     return MemRefType::get(
         {tile.getRows(),
-         static_cast<int64_t>(llvm::alignTo(
-             tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
-                 form.lanes,
-             LineFloats))},
+         rowOf(tile.getColumns() * element.getIntOrFloatBitWidth() / 32 +
+                   form.lanes,
+               form.lanes)},
         IntegerType::get(tile.getContext(), 32));
   return form.tile(tile.getContext(), tile.getRows(),
                    rowOf(tile.getColumns() + form.lanes, form.lanes));
