@@ -35,7 +35,7 @@ struct LayerCache {
   /// Of codes that are made anew: the length as of which they were, 0: none
   /// since the last token came; and how many of their pairs saturate.
   int64_t codedAt, codesSaturated;
-  float *sinks;      ///< [heads], learned; null where the layer takes none
+  float *sinks; ///< [heads], learned; null where the layer takes none
 };
 
 } // namespace kvc::runtime

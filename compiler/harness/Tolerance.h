@@ -27,12 +27,12 @@
 // Whole numbers. Where codes are multiplied in i16, an operand x of head_dim
 // channels becomes n * step + e, with |e| <= step / 2 and step = max |x| /
 // (2^15 - 1); what is lost is e * (code - middle), |code - middle| <= (2^bits -
-// 1) / 2, and x = q * scale, scale * (2^bits - 1) = max - min: 2^-17 * head_dim *
-// c in a logit, times |scale|. The weights are rounded likewise, each run's by
-// its own largest weight times scale, which is at most twice what the row
+// 1) / 2, and x = q * scale, scale * (2^bits - 1) = max - min: 2^-17 * head_dim
+// * c in a logit, times |scale|. The weights are rounded likewise, each run's
+// by its own largest weight times scale, which is at most twice what the row
 // weighs: 64 tokens lose 64 * 2^-17 * 2 of it at the worst, and 2e-3 is that
-// with what else a run may do. i8 is held to 0.1 on random input; on other input
-// it is not judged.
+// with what else a run may do. i8 is held to 0.1 on random input; on other
+// input it is not judged.
 //
 // Lse. The logarithm of the sum moves by as much as the logits do, and is
 // rounded itself: 2^-22 * |lse|.

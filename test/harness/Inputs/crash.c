@@ -8,9 +8,14 @@ static kvc_status info(kvc_info *out) {
 }
 
 static kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
-  kvc_layer_info shape = {.heads = 2, .kv_heads = 1, .head_dim = 8,
-                          .value_dim = 8, .piece = 1, .chunk = -1,
-                          .limit = -1, .policy = ""};
+  kvc_layer_info shape = {.heads = 2,
+                          .kv_heads = 1,
+                          .head_dim = 8,
+                          .value_dim = 8,
+                          .piece = 1,
+                          .chunk = -1,
+                          .limit = -1,
+                          .policy = ""};
   *out = shape;
   return layer ? KVC_INVALID_ARGUMENT : KVC_OK;
 }
