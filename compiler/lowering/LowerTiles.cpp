@@ -67,7 +67,7 @@ MemRefType TileTypeConverter::convertState(kv::StateType state) const {
 static StringRef whyNotInvocations(Operation *op) {
   if (isa<kv::EncodeOp, kv::QuantizeOp>(op))
     return "lanes would write into words that they share";
-  if (isa<kv::DecodeOp, kv::LoadStateOp, kv::MergeStateOp>(op))
+  if (isa<kv::DecodeOp, kv::LoadStateOp>(op))
     return "results are read and joined on the host";
   auto isWhole = [](Type type) {
     auto tile = dyn_cast<kv::TileType>(type);

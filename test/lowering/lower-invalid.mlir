@@ -33,9 +33,9 @@ module attributes {kv.target = #kv.target<name = "vulkan", lanes = 8, registers 
 // -----
 
 module attributes {kv.target = #kv.target<name = "vulkan", lanes = 8, registers = 32, lane = "invocation">} {
-  func.func @merge(%a: !kv.state<2x8>, %b: !kv.state<2x8>) -> !kv.state<2x8> {
-    // expected-error@below {{'kv.merge_state' op is not generated yet where a lane is an invocation: results are read and joined on the host}}
-    %s = kv.merge_state %a, %b : !kv.state<2x8>
+  func.func @load(%parts: !kv.parts, %i: index) -> !kv.state<2x8> {
+    // expected-error@below {{'kv.load_state' op is not generated yet where a lane is an invocation: results are read and joined on the host}}
+    %s = kv.load_state %parts[%i] at %i : !kv.state<2x8>
     return %s : !kv.state<2x8>
   }
 }
