@@ -162,8 +162,6 @@ static json::Object property(const Key &key) {
     property["default"] = std::move(*value);
   else if (!key.fallback.empty())
     description += "; default: " + text(key.fallback).str();
-  if (!key.now.empty())
-    description += "; generated now: " + text(key.now).str();
   property["description"] = std::move(description);
   if (!key.example.empty())
     property["$comment"] = ("such as " + text(key.example)).str();
@@ -227,7 +225,7 @@ static void printSchema(raw_ostream &stream) {
     os.attribute("title", "a spec of kvc");
     os.attribute("description",
                  "What each key may be; kvc check says too what is wrong with "
-                 "keys together, and what is not generated yet.");
+                 "keys together.");
     writeMap(os, Section::Root);
     os.attributeObject("$defs", [&] {
       for (Section section :

@@ -111,6 +111,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
     populatePagePatterns(types, patterns);
     populateRowPatterns(types, patterns);
     populateContractPatterns(types, patterns);
+    populateAccumulatePatterns(types, patterns);
     populateFoldPatterns(types, patterns);
     populateSoftmaxPatterns(types, patterns);
     populateStatePatterns(types, patterns);

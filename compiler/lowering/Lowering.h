@@ -56,6 +56,8 @@ void populatePagePatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
 void populateRowPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
 void populateContractPatterns(const TileTypeConverter &,
                               mlir::RewritePatternSet &);
+void populateAccumulatePatterns(const TileTypeConverter &,
+                                mlir::RewritePatternSet &);
 void populateFoldPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
 void populateSoftmaxPatterns(const TileTypeConverter &,
                              mlir::RewritePatternSet &);

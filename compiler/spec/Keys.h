@@ -131,10 +131,6 @@ struct Key {
       {}; ///< the default, in words; empty: there is none
   Layering layering = Layering::Part;
   std::string_view with = {}; ///< scaling types that take this key; empty: all
-  std::string_view notYet =
-      {};                    ///< values not generated yet: words, `<number>`,
-                             ///< `<map>`, `<positive>`
-  std::string_view now = {}; ///< what is generated instead
   std::string_view example = {}; ///< a value, where a form alone would not help
   std::string_view doc = {};     ///< one line
 };

@@ -17,8 +17,7 @@
 using namespace kvc::spec;
 
 std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
-                                         std::string file, Diagnostics &diags,
-                                         Reach reach) {
+                                         std::string file, Diagnostics &diags) {
   // A byte order mark is no part of the text.
   if (text.substr(0, 3) == "\xEF\xBB\xBF")
     text.remove_prefix(3);
@@ -39,8 +38,6 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
   Resolution resolution = resolve(root, diags);
   spec.layers = buildLayers(resolution, spec.io, diags);
   checkFelt(resolution, spec.layers, spec.io, diags);
-  if (reach == Reach::Generated)
-    refuseNotYet(root, diags);
   if (diags.count() != before)
     return std::nullopt;
 
@@ -52,7 +49,7 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
 }
 
 std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
-                                             Diagnostics &diags, Reach reach) {
+                                             Diagnostics &diags) {
   auto fail = [&](int error) {
     diags.addSource(path, "");
     diags.error({},
@@ -68,5 +65,5 @@ std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()))
     return fail(errno);
-  return parseSpec(text, path, diags, reach);
+  return parseSpec(text, path, diags);
 }

@@ -17,22 +17,14 @@
 
 namespace kvc::spec {
 
-/// How much of the schema is let through.
-enum class Reach {
-  Generated, ///< what kvc generates; the rest is refused by name
-  Schema,    ///< all of it, for what needs no generated code
-};
-
 /// Reads one spec. Where anything is wrong there is no spec, and `diags` has
 /// every error of the text; `file` is the name that it shows. Any bytes may be
 /// given; no exception leaves.
 std::optional<Spec> parseSpec(std::string_view text, std::string file,
-                              Diagnostics &diags,
-                              Reach reach = Reach::Generated);
+                              Diagnostics &diags);
 
 /// The same of a file; reads at most 1 MiB of it.
-std::optional<Spec> parseSpecFile(const std::string &path, Diagnostics &diags,
-                                  Reach reach = Reach::Generated);
+std::optional<Spec> parseSpecFile(const std::string &path, Diagnostics &diags);
 
 } // namespace kvc::spec
 

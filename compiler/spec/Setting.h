@@ -51,9 +51,6 @@ Setting readSettings(const Node &root, Diagnostics &diags);
 /// the whole tree; what is wrong becomes invalid.
 void checkParts(Setting &root, Diagnostics &diags);
 
-/// Refuses what is right and not generated yet.
-void refuseNotYet(const Setting &root, Diagnostics &diags);
-
 } // namespace kvc::spec
 
 #endif // KVC_COMPILER_SPEC_SETTING_H

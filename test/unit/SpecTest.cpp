@@ -20,10 +20,9 @@
 
 using namespace kvc::spec;
 
-static std::optional<Spec> parse(const std::string &text,
-                                 Reach reach = Reach::Schema) {
+static std::optional<Spec> parse(const std::string &text) {
   Diagnostics diags;
-  std::optional<Spec> spec = parseSpec(text, "test.yaml", diags, reach);
+  std::optional<Spec> spec = parseSpec(text, "test.yaml", diags);
   if (!spec)
     std::printf("%s%s", text.c_str(), diags.str().c_str());
   return spec;
@@ -94,8 +93,7 @@ static bool roundTrips(const Spec &spec) {
 
 static void testDefaults() {
   auto spec = parse("kvc: 1\nname: d\nmodel: {layers: 2, heads: 8, head_dim: "
-                    "80}\ncache: {context: 100}\n",
-                    Reach::Generated);
+                    "80}\ncache: {context: 100}\n");
   if (!CHECK(spec))
     return;
   const Layer &layer = spec->layers[1];
@@ -152,8 +150,7 @@ layers:
   - {at: [0, 2..3], window: 64, keys: {bits: 8, per: channel}}
   - {at: 3, window: all, rope: none}
   - {at: 4..5, share: 1, heads: 12, scale: 0.5}
-)",
-                    Reach::Generated);
+)");
   if (!CHECK(spec))
     return;
   const std::vector<Layer> &l = spec->layers;
@@ -297,8 +294,7 @@ static void testRandomSpecs() {
   for (unsigned seed = 0; seed < 8000 && kvc::test::failures == 0; ++seed) {
     std::string text = Random(seed).spec();
     Diagnostics diags;
-    std::optional<Spec> spec =
-        parseSpec(text, "random.yaml", diags, Reach::Schema);
+    std::optional<Spec> spec = parseSpec(text, "random.yaml", diags);
     CHECK(spec.has_value() == diags.empty());
     if (!spec)
       continue;
