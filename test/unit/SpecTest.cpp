@@ -315,7 +315,6 @@ static void testTable() {
     CHECK(findKey(key.section, key.name) == &key);
     bool words = key.forms & (form::Word | form::Choice);
     CHECK(words == !key.words.empty());
-    CHECK(key.notYet.empty() == key.now.empty());
     if (key.forms & (form::Integer | form::Number | form::Range))
       CHECK(key.min < key.max);
     CHECK(!key.required || key.fallback.empty());
