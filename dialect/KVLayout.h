@@ -104,6 +104,10 @@ struct Integers {
   int64_t rows;  ///< rows of the operand for one of numbers: 1, or 2
   /// What the second row's 1 stands for, in steps.
   static constexpr double LowStep = 0x1p-15;
+  /// Weights of two rows that are smaller, as a part of the largest, do not
+  /// fit: what two numbers leave, 2^-31 of the largest at most, is no more than
+  /// 2^-12 of a weight.
+  static constexpr double LeastWeight = 0x1p-19;
 
   /// Words of the operand that meet one word of codes. Word i has, as part k,
   /// what meets slot i + k * steps(): so a word of codes, shifted by i codes

@@ -129,9 +129,9 @@ LogicalResult FoldOp::verify() {
   Type element = getOperand().getType().getElement();
   if (failed(verifyIntegers(*this, layout->stream, getOperand().getType())))
     return failure();
-  if ((element && getScales() == "operand") != bool(getFits()))
-    return emitOpError("tells whether numbers fit just where it makes whole "
-                       "numbers and scales go into the operand");
+  if (bool(element) != bool(getFits()))
+    return emitOpError(
+        "tells whether numbers fit just where it makes whole numbers");
   if (element && getCenters())
     return emitOpError("has no centers of whole numbers");
   if (!element)

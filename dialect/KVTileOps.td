@@ -150,7 +150,8 @@ def KV_FoldOp : KV_TileOp<"fold", [AttrSizedResultSegments]> {
 
         sum(x code) = step sum(n code) + middle sum(e) + sum(e (code - middle)),
 
-    of which the last is left out. `sums` become *terms*, a few numbers for each
+    of which the last is left out; with two numbers a weight, below, that of
+    the middle code too. `sums` become *terms*, a few numbers for each
     row and block (`kv::Terms`): the step, the sum that zeros make, with scales in
     the result sum(e) and sum(n) too. The softmax's weights that meet i16
     without a scale have a second row of numbers, for what the first leaves:
@@ -158,8 +159,10 @@ def KV_FoldOp : KV_TileOp<"fold", [AttrSizedResultSegments]> {
 
     A block with the least scale there is may spread over few codes or one, so
     that its scale says nothing of how much its numbers differ. `fits` tells
-    whether steps follow from other scales, or are small enough; where not, the
-    run goes in f32.
+    whether steps follow from other scales, or are small enough. Weights in two
+    numbers fit where none but 0 is less than 2^-19 of its row's largest: all
+    codes of a block may be the center but one, whose value is as large as its
+    weight is small. Where not, the run goes in f32.
 
     ```mlir
     %o, %z, %ok = kv.fold %q from %page head %h run %t, %lead, %n scales "operand"

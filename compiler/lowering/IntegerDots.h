@@ -65,6 +65,9 @@ public:
   /// into the zeros where `inSum`. Gives what each row's largest magnitude is.
   SmallVector<Value> round(ArrayRef<Row> rows, Value begin, Value end,
                            bool inSum);
+  /// Whether weights must not be too small beside the largest: see
+  /// kv::Integers::LeastWeight.
+  bool asksWeights() const { return integers.rows == 2; }
   /// Columns that are rounded together.
   int64_t group() const { return std::max(at.lanes, integers.codes); }
 

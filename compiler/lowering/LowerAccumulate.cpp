@@ -191,15 +191,19 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
       if (!more.empty())
         sum = at.fma(centered(i, more[i], kv::Terms::Low),
                      at.multiplyF(step, at.number(kv::Integers::LowStep)), sum);
-      // The middle code from the center; where the scale is the least there is,
-      // codes are not spread around the middle.
-      Value isLeast =
-          arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OLE,
-                                pair.scale, at.number(least));
-      Value middle = at.subtractF(
-          at.number(0.5 * static_cast<double>(integers.top)), pair.center);
-      middle = at.select(isLeast, at.number(0.0), middle);
-      sum = at.fma(middle, at.broadcast(term(i, kv::Terms::Rest)), sum);
+      // What weights leave may meet a center in all codes but one, whose weight
+      // is next to nothing: two numbers leave so little that nothing is said of
+      // it. One number leaves more, which is as if it met the middle code; where
+      // the scale is the least there is, codes are not spread around that.
+      if (integers.rows == 1) {
+        Value isLeast = arith::CmpFOp::create(
+            at.builder, at.loc, arith::CmpFPredicate::OLE, pair.scale,
+            at.number(least));
+        Value middle = at.subtractF(
+            at.number(0.5 * static_cast<double>(integers.top)), pair.center);
+        middle = at.select(isLeast, at.number(0.0), middle);
+        sum = at.fma(middle, at.broadcast(term(i, kv::Terms::Rest)), sum);
+      }
       sum = at.multiplyF(sum, pair.scale);
       sum = at.fma(at.broadcast(term(i, kv::Terms::Sum)), pair.rest, sum);
     }

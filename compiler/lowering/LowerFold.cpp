@@ -9,6 +9,8 @@
 #include "compiler/lowering/Lowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace kvc {
@@ -185,6 +187,22 @@ struct Fold {
     }
     at.storeScalar(misfit, misfits, zero, zero);
   }
+  /// A row of weights does not fit where one that is not 0 is too small beside
+  /// the largest to be told in its numbers.
+  void askWeights(Value least, Value most) const {
+    auto number = [&](double value) -> Value {
+      return arith::ConstantOp::create(
+          at.builder, at.loc,
+          at.builder.getF32FloatAttr(static_cast<float>(value)));
+    };
+    Value zero = at.index(0), misfit = at.loadScalar(misfits, zero, zero);
+    Value smallest = arith::MulFOp::create(
+        at.builder, at.loc, most, number(kv::Integers::LeastWeight));
+    Value isSmall = arith::CmpFOp::create(
+        at.builder, at.loc, arith::CmpFPredicate::OLT, least, smallest);
+    at.storeScalar(at.select(isSmall, number(1.0), misfit), misfits, zero,
+                   zero);
+  }
 };
 
 struct LowerFold : TilePattern<kv::FoldOp> {
@@ -229,9 +247,13 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   }
 
   void startMisfits(Fold &fold) const {
-    fold.leastScale = fold.record.layout.stream.getEncoding().getLeastScale();
-    if (fold.leastScale == 0)
+    if (fold.op.getScales() == "operand") {
+      fold.leastScale = fold.record.layout.stream.getEncoding().getLeastScale();
+      if (fold.leastScale == 0)
+        return;
+    } else if (!fold.rounding->asksWeights()) {
       return;
+    }
     Lanes &at = fold.at;
     fold.misfits = at.allocate(
         types().convertTile(kv::TileType::get(fold.op.getContext(), 1, 1)));
@@ -449,13 +471,24 @@ struct LowerFold : TilePattern<kv::FoldOp> {
     Lanes &at = fold.at;
     Value columns = fold.adaptor.getCount();
     const int64_t heads = fold.op.getTile().getType().getRows();
+    const Value none = at.number(std::numeric_limits<float>::max());
     at.loop(at.index(0), at.index(heads), {}, [&](Value head, ValueRange) {
-      auto total = at.loop(at.index(0), columns, at.lanes, at.number(0.0),
-                           [&](Value column, ValueRange carried) {
-                             Value w =
-                                 at.load(fold.adaptor.getTile(), head, column);
-                             return SmallVector<Value>{at.addF(carried[0], w)};
-                           });
+      SmallVector<Value> start{at.number(0.0)};
+      if (fold.misfits)
+        start.push_back(none);
+      auto total = at.loop(
+          at.index(0), columns, at.lanes, start,
+          [&](Value column, ValueRange carried) {
+            Value w = at.load(fold.adaptor.getTile(), head, column);
+            SmallVector<Value> next{at.addF(carried[0], w)};
+            if (fold.misfits) {
+              Value is = arith::CmpFOp::create(at.builder, at.loc,
+                                               arith::CmpFPredicate::OGT, w,
+                                               at.number(0.0));
+              next.push_back(at.leastF(carried[1], at.select(is, w, none)));
+            }
+            return next;
+          });
       at.storeScalar(at.sum(total[0]), fold.sums, head,
                      fold.sumOf(at.index(0)));
       if (!fold.rounding)
@@ -463,10 +496,12 @@ struct LowerFold : TilePattern<kv::FoldOp> {
       kv::TileType type = fold.op.getOperand().getType();
       const kv::Integers integers(fold.record.layout.stream, type.getElement());
       const int64_t unit = fold.rounding->group();
-      fold.rounding->round(
+      auto most = fold.rounding->round(
           {{head, at.multiply(head, integers.rows), head, at.index(0)}},
           at.index(0), at.multiply(at.divideUp(columns, unit), unit),
           /*inSum=*/false);
+      if (fold.misfits)
+        fold.askWeights(at.leastOf(total[1]), most[0]);
       return SmallVector<Value>{};
     });
   }

@@ -142,11 +142,16 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
       return op.setScales(scales);
     Type element = elementOf(op);
     if (scales == "result") {
-      const int64_t more = element ? kv::Integers(stream, element).rows : 1;
-      foldRun(op, tile(op, rows * more, columns, element),
-              tile(op, rows, element ? kv::Terms::Columns : 1), kv::TileType(),
-              Type());
-      return;
+      auto floats = [&](kv::AccumulateOp op) {
+        foldRun(op, tile(op, rows, columns), tile(op, rows, 1), kv::TileType(),
+                Type());
+      };
+      if (!element)
+        return floats(op);
+      const int64_t more = kv::Integers(stream, element).rows;
+      return foldIntegers<kv::AccumulateOp>(
+          op, tile(op, rows * more, columns, element),
+          tile(op, rows, kv::Terms::Columns), floats);
     }
     auto floats = [&](kv::AccumulateOp op) {
       foldRun(op, tile(op, rows * blocks, columns), tile(op, rows, blocks),

@@ -699,7 +699,7 @@ func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
 
 #keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 8, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
 func.func @f(%t: !kv.tile<3x12>, %p: !kv.page<#keys>, %i: index) {
-  // expected-error@below {{'kv.fold' op tells whether numbers fit just where it makes whole numbers and scales go into the operand}}
+  // expected-error@below {{'kv.fold' op tells whether numbers fit just where it makes whole numbers}}
   %o, %z = kv.fold %t from %p head %i run %i, %i, %i scales "operand" : <3x12>, <#keys> -> <3x12, i16>, <3x5>
   return
 }

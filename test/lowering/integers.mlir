@@ -117,7 +117,7 @@ module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16,
   // CHECK:       arith.muli
   // CHECK:       arith.subi
   func.func @weights(%w: !kv.tile<1x64>, %page: !kv.page<#values>, %h: index, %t: index, %lead: index, %n: index, %state: !kv.state<1x16>) -> !kv.state<1x16> {
-    %o, %z = kv.fold %w from %page head %h run %t, %lead, %n scales "result" : <1x64>, <#values> -> <2x64, i16>, <1x5>
+    %o, %z, %ok = kv.fold %w from %page head %h run %t, %lead, %n scales "result" : <1x64>, <#values> -> <2x64, i16>, <1x5> fits i1
     %next = kv.accumulate %o zeros %z with %page head %h run %t, %lead, %n into %state scales "result" : <2x64, i16>, <#values>, <1x16> zeros !kv.tile<1x5> -> <1x16>
     return %next : !kv.state<1x16>
   }

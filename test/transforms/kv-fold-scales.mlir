@@ -112,7 +112,8 @@ func.func @values_per_token(%view: !kv.view, %w: !kv.tile<3x64>, %alpha: !kv.til
 // CHECK-NEXT:    kv.contract %[[X]] zeros %[[SUMS]] centers %[[CENTERS]] with %[[PAGE]]
 // CHECK-NEXT:    scf.yield
 // CHECK:       kv.contract %[[BYTES]] zeros %[[TERMS]] with
-// CHECK:       kv.fold %[[W]] from {{.*}} scales "result" : <3x64>, {{.*}} -> <6x64, i16>, <3x5>{{$}}
+// CHECK:       kv.fold %[[W]] from {{.*}} scales "result" : <3x64>, {{.*}} -> <6x64, i16>, <3x5> fits i1
+// CHECK-NEXT:  scf.if %{{.*}} -> (!kv.state<3x20>) {
 // CHECK:       kv.fold %[[W]] from {{.*}} scales "operand" : <3x64>, {{.*}} -> <6x64, i16>, <3x10> fits i1
 // CHECK-NEXT:  scf.if %{{.*}} -> (!kv.state<3x20>) {
 func.func @integers(%view: !kv.view, %q: !kv.tile<3x20>, %w: !kv.tile<3x64>, %state: !kv.state<3x20>, %h: index, %t: index, %n: index) -> (!kv.tile<3x64>, !kv.tile<3x64>, !kv.state<3x20>) {
