@@ -34,11 +34,12 @@ enum class Input {
   Largest,         ///< q and k at one end of their range: the largest sums
   DeadChannel,     ///< a channel of zeros that meets a large q
   DeadToken,       ///< a value of zeros that has nearly all weight
+  LoneToken,       ///< 2^50 of no weight among values that are all -1.5
 };
-constexpr Input allInputs[] = {Input::Random,       Input::OutlierChannels,
-                               Input::Biased300,    Input::Biased1000,
-                               Input::OutlierToken, Input::Largest,
-                               Input::DeadChannel,  Input::DeadToken};
+constexpr Input allInputs[] = {
+    Input::Random,      Input::OutlierChannels, Input::Biased300,
+    Input::Biased1000,  Input::OutlierToken,    Input::Largest,
+    Input::DeadChannel, Input::DeadToken,       Input::LoneToken};
 
 /// The token that most of a query's weight falls on, and the one beside it.
 constexpr int64_t heavy = 21, beside = 22;
@@ -52,7 +53,8 @@ TokenInput makeToken(Input input, int64_t token, const LayerShape &shape) {
       x = x * factor + to;
   };
   // All queries look the same way where a token is to be heavy.
-  const bool points = input == Input::OutlierToken || input == Input::DeadToken;
+  const bool points = input == Input::OutlierToken ||
+                      input == Input::DeadToken || input == Input::LoneToken;
   if (points) {
     for (int64_t i = 0; i < shape.heads * dim; ++i)
       one.q[i] = i % dim % 2 ? -1.0f : 1.0f;
@@ -92,6 +94,12 @@ TokenInput makeToken(Input input, int64_t token, const LayerShape &shape) {
   case Input::DeadToken:
     if (token == heavy)
       shift(one.v, 0, 0);
+    break;
+  case Input::LoneToken:
+    shift(one.v, 0, token == beside ? 0x1p50f : -1.5f);
+    for (int64_t i = 0; token == beside && i < shape.kvHeads * dim; ++i)
+      one.k[i] =
+          (i % dim % 2 ? 36.0f : -36.0f) / std::sqrt(static_cast<float>(dim));
     break;
   }
   return one;
