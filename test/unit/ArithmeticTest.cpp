@@ -134,7 +134,8 @@ struct Kind {
 };
 const Kind kinds[] = {
     {"{bits: 8, per: channel, group: 32}", "{bits: 8, per: token}", "i16"},
-    {"{bits: 4, per: token}", "{bits: 4, per: channel, group: 24}", "i16"},
+    {"{bits: 4, per: token}", "{bits: 4, per: channel, group: 24, scales: f32}",
+     "i16"},
     {"{bits: 8, per: token, group: 31, residual: 9}",
      "{bits: 8, per: channel, group: 5}", "i16"},
     {"{bits: 4, per: channel, group: 7}", "{bits: 8, per: token, group: 5}",
@@ -146,7 +147,7 @@ void check(const Kind &kind, int64_t dim, const char *window) {
   const std::string text =
       formatv("kvc: 1\nname: integers\nmodel: {{layers: 1, heads: 3, kv_heads: "
               "1, head_dim: {0}, rope: none}\ncache: {{keys: {1}, values: {2}, "
-              "arithmetic: {3}, residual_type: f16, {4}}\n",
+              "arithmetic: {3}, residual_type: f32, {4}}\n",
               dim, kind.keys, kind.values, kind.arithmetic, window);
   auto model = Model::fromSpec(text, "integers", /*threads=*/false);
   if (!model)
