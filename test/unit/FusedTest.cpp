@@ -112,8 +112,10 @@ void check(const char *arithmetic) {
   std::printf("%s: a decode step %lld bytes, 64 tokens %lld bytes\n",
               arithmetic, static_cast<long long>(first),
               static_cast<long long>(second));
-  CHECK(first < 1 << 20);
-  CHECK(second < 1 << 20);
+  // What a sanitizer keeps of freed memory counts too; a copy would be 1 GB.
+  const int64_t bound = kvc::test::slowness > 1 ? 16 << 20 : 1 << 20;
+  CHECK(first < bound);
+  CHECK(second < bound);
 }
 
 } // namespace
