@@ -87,10 +87,11 @@ constexpr Policy policies[LayerCount] = {
 };
 
 constexpr int64_t ownerOf(int64_t layer) {
-  return layer == AllReader      ? AllFloats
-         : layer == StreamReader ? StreamCoded
-         : layer == RemadeReader ? Remade
-                                 : layer;
+  if (layer == AllReader)
+    return AllFloats;
+  if (layer == StreamReader)
+    return StreamCoded;
+  return layer == RemadeReader ? int64_t{Remade} : layer;
 }
 constexpr bool reads(int64_t layer) { return ownerOf(layer) != layer; }
 
