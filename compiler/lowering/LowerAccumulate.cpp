@@ -160,8 +160,8 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
     if (pairs.empty()) {
       for (auto [i, sum] : llvm::enumerate(sums)) {
         sum = arith::SIToFPOp::create(at.builder, at.loc, at.f32(), sum);
-        sum = at.fma(sum, at.broadcast(term(i, kv::Terms::Step)),
-                     at.broadcast(term(i, kv::Terms::Sum)));
+        Value step = at.broadcast(term(i, kv::Terms::Step));
+        sum = at.fma(sum, step, at.broadcast(term(i, kv::Terms::Sum)));
       }
       return sums;
     }
@@ -193,12 +193,13 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
                      at.multiplyF(step, at.number(kv::Integers::LowStep)), sum);
       // What weights leave may meet a center in all codes but one, whose weight
       // is next to nothing: two numbers leave so little that nothing is said of
-      // it. One number leaves more, which is as if it met the middle code; where
-      // the scale is the least there is, codes are not spread around that.
+      // it. One number leaves more, which is as if it met the middle code;
+      // where the scale is the least there is, codes are not spread around
+      // that.
       if (integers.rows == 1) {
-        Value isLeast = arith::CmpFOp::create(
-            at.builder, at.loc, arith::CmpFPredicate::OLE, pair.scale,
-            at.number(least));
+        Value isLeast =
+            arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OLE,
+                                  pair.scale, at.number(least));
         Value middle = at.subtractF(
             at.number(0.5 * static_cast<double>(integers.top)), pair.center);
         middle = at.select(isLeast, at.number(0.0), middle);

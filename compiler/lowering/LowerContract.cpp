@@ -146,8 +146,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
                                       layout.words);
       for (auto [i, sum] : llvm::enumerate(sums)) {
         Value row = rows[i / vectors];
-        sum = at.fma(sum, term(row, at.index(0), kv::Terms::Step),
-                     term(row, at.index(0), kv::Terms::Sum));
+        Value step = term(row, at.index(0), kv::Terms::Step);
+        sum = at.fma(sum, step, term(row, at.index(0), kv::Terms::Sum));
       }
       return sums;
     }

@@ -23,8 +23,8 @@ static void forChannels(Lanes &at, const kv::PageLayout &layout,
   at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
           [&](Value channel, ValueRange) {
             Value number = at.divide(channel, block);
-            Value column = at.add(at.multiply(number, layout.blockColumns),
-                                  at.remainder(channel, block));
+            Value start = at.multiply(number, layout.blockColumns);
+            Value column = at.add(start, at.remainder(channel, block));
             body(channel, number, column);
             return SmallVector<Value>{};
           });
@@ -196,8 +196,8 @@ struct Fold {
           at.builder.getF32FloatAttr(static_cast<float>(value)));
     };
     Value zero = at.index(0), misfit = at.loadScalar(misfits, zero, zero);
-    Value smallest = arith::MulFOp::create(
-        at.builder, at.loc, most, number(kv::Integers::LeastWeight));
+    Value smallest = arith::MulFOp::create(at.builder, at.loc, most,
+                                           number(kv::Integers::LeastWeight));
     Value isSmall = arith::CmpFOp::create(
         at.builder, at.loc, arith::CmpFPredicate::OLT, least, smallest);
     at.storeScalar(at.select(isSmall, number(1.0), misfit), misfits, zero,

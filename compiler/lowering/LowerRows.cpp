@@ -179,11 +179,12 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
       return math::FmaOp::create(at.builder, at.loc, a, b, c);
     };
     Value p = at.multiplyF(a, b), q = at.multiplyF(c, d);
-    Value errors = at.addF(fma(a, b, minus(p)), fma(c, d, minus(q)));
+    Value first = fma(a, b, minus(p)), second = fma(c, d, minus(q));
+    Value errors = at.addF(first, second);
     Value sum = at.addF(p, q);
     Value part = at.subtractF(sum, p);
-    Value lost = at.addF(at.subtractF(p, at.subtractF(sum, part)),
-                         at.subtractF(q, part));
+    Value ofP = at.subtractF(p, at.subtractF(sum, part));
+    Value lost = at.addF(ofP, at.subtractF(q, part));
     return at.addF(sum, at.addF(errors, lost));
   }
 
@@ -209,8 +210,10 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
       y0 = sumOfProducts(at, x0, cosine, x1, minus);
       y1 = sumOfProducts(at, x0, sine, x1, cosine);
     } else {
-      y0 = at.subtractF(at.multiplyF(x0, cosine), at.multiplyF(x1, sine));
-      y1 = at.addF(at.multiplyF(x0, sine), at.multiplyF(x1, cosine));
+      Value a = at.multiplyF(x0, cosine), b = at.multiplyF(x1, sine);
+      y0 = at.subtractF(a, b);
+      Value c = at.multiplyF(x0, sine), d = at.multiplyF(x1, cosine);
+      y1 = at.addF(c, d);
     }
     at.storeScalar(y0, tile, row, first);
     at.storeScalar(y1, tile, row, second);

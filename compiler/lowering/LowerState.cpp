@@ -119,7 +119,8 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
                                      number(StateRows::Weight));
                     // A part without tokens counts for nothing, whatever it
                     // holds.
-                    at.storeScalar(at.select(some, x, number(0.0)), state,
+                    Value kept = at.select(some, x, number(0.0));
+                    at.storeScalar(kept, state,
                                    at.add(i, StateRows::Accumulator), column);
                     return SmallVector<Value>{};
                   });
@@ -171,8 +172,10 @@ struct LowerMergeState : TilePattern<kv::MergeStateOp> {
                 return at.exp(at.broadcast(at.subtractF(from, m)));
               };
               Value fa = factor(ma), fb = factor(mb);
-              Value la = at.multiplyF(at.loadScalar(a, sum, row), at.first(fa));
-              Value lb = at.multiplyF(at.loadScalar(b, sum, row), at.first(fb));
+              Value la = at.loadScalar(a, sum, row);
+              la = at.multiplyF(la, at.first(fa));
+              Value lb = at.loadScalar(b, sum, row);
+              lb = at.multiplyF(lb, at.first(fb));
               at.storeScalar(at.addF(la, lb), a, sum, row);
               Value line = at.add(row, StateRows::Accumulator);
               at.loop(at.index(0), at.index(type.getColumns()), at.lanes, {},

@@ -266,7 +266,8 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
       return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, a,
                                    b);
     };
-    return arith::AndIOp::create(builder, loc, within(last.begin, run.token),
+    Value begins = within(last.begin, run.token);
+    return arith::AndIOp::create(builder, loc, begins,
                                  within(run.stop, first.end));
   };
   const auto borders = tiles.borders({keys, values}, schedule.getRun());
