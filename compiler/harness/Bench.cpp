@@ -228,7 +228,7 @@ Error Bench::run() {
   for (const std::vector<int64_t> &some : lengths)
     all.insert(all.end(), some.begin(), some.end());
   sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  all.erase(llvm::unique(all), all.end());
   for (int64_t tokens : all)
     if (Error error = planRows(tokens))
       return error;
