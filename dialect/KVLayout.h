@@ -108,6 +108,15 @@ struct Integers {
   /// fit: what two numbers leave, 2^-31 of the largest at most, is no more than
   /// 2^-12 of a weight.
   static constexpr double LeastWeight = 0x1p-19;
+  /// What a logit may lose to steps of i16: an error T multiplies weights by
+  /// exp(T), and that is 1 + T, as its bound has it, while T is small.
+  static constexpr double MostLost = 0.1;
+
+  /// What a logit of `channels` may lose to steps of 1: half a step times half
+  /// the codes of each.
+  double lostBySteps(int64_t channels) const {
+    return 0.25 * static_cast<double>(top * channels);
+  }
 
   /// Words of the operand that meet one word of codes. Word i has, as part k,
   /// what meets slot i + k * steps(): so a word of codes, shifted by i codes

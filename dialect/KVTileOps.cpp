@@ -118,6 +118,20 @@ LogicalResult ArrangeOp::verify() {
   return success();
 }
 
+LogicalResult FitsOp::verify() {
+  auto layout = layoutOf(*this, getPage());
+  if (failed(layout))
+    return failure();
+  if (layout->stream.getPlane() != Plane::Keys ||
+      scalesOf(layout->stream) != "result")
+    return emitOpError("asks for keys whose scales go into the result");
+  const int64_t terms = layout->channelBlocks() * Terms::Columns;
+  if (getTerms().getType().getColumns() != terms)
+    return emitOpError("takes ")
+           << terms << " terms, not " << getTerms().getType().getColumns();
+  return success();
+}
+
 LogicalResult FoldOp::verify() {
   auto layout = layoutOf(*this, getPage());
   if (failed(layout))

@@ -105,7 +105,8 @@ def KV_ArrangeOp : KV_TileOp<"arrange"> {
     multiplied with (see `kv.fold`). Nothing of it depends on a page.
 
     An operand of i16 or i8 is whole numbers, as `kv.fold` has them; `sums` are
-    then the terms of each block.
+    then the terms of each block. Whether they are fine enough depends on a
+    page's scales: see `kv.fits`.
 
     `%o, %z = kv.arrange %q for #stream1 : !kv.tile<3x64> -> !kv.tile<3x64>, !kv.tile<3x2>`
   }];
@@ -113,6 +114,26 @@ def KV_ArrangeOp : KV_TileOp<"arrange"> {
   let results = (outs KV_TileType:$operand, Optional<KV_TileType>:$sums);
   let assemblyFormat = [{
     $tile `for` $stream attr-dict `:` type($tile) `->` type($operand) (`,` type($sums)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_FitsOp : KV_TileOp<"fits"> {
+  let summary = "whether a query's whole numbers are fine enough for a run";
+  let description = [{
+    `terms` are those of a `kv.arrange` to i16. A remainder of half a step meets
+    half the codes times the token's scale, in each channel. Where all that
+    comes to more than 0.1 (`kv::Integers::MostLost`) for some token of the run,
+    an outlier's scale or an unscaled query, the run goes in f32.
+
+    `%ok = kv.fits %z from %page head %h run %t, %lead, %n : !kv.tile<3x10>, !kv.page<#stream1>`
+  }];
+  let arguments = (ins KV_TileType:$terms, KV_PageType:$page, Index:$head,
+                       Index:$token, Index:$lead, Index:$count);
+  let results = (outs I1:$fits);
+  let assemblyFormat = [{
+    $terms `from` $page `head` $head `run` $token `,` $lead `,` $count attr-dict
+    `:` type($terms) `,` type($page)
   }];
   let hasVerifier = 1;
 }
@@ -157,9 +178,11 @@ def KV_FoldOp : KV_TileOp<"fold", [AttrSizedResultSegments]> {
     without a scale have a second row of numbers, for what the first leaves:
     a value may be as much larger than another as its weight is smaller.
 
-    A block with the least scale there is may spread over few codes or one, so
-    that its scale says nothing of how much its numbers differ. `fits` tells
-    whether steps follow from other scales, or are small enough. Weights in two
+    `fits` tells whether numbers are fine enough. A query's are where no logit
+    can lose more than 0.1, as `kv.fits` has it. A block with the least scale
+    there is may spread over few codes or one, so that its scale says nothing of
+    how much its numbers differ: steps must follow from other scales, or be
+    small besides. Weights in two
     numbers fit where none but 0 is less than 2^-19 of its row's largest: all
     codes of a block may be the center but one, whose value is as large as its
     weight is small. Where not, the run goes in f32.

@@ -124,8 +124,7 @@ void IntegerContraction::addStep(int64_t step, ArrayRef<Value> words,
 }
 
 Value loadTerm(Lanes &at, Value terms, Value row, Value block, int64_t term) {
-  return at.loadScalar(terms, row,
-                       at.add(at.multiply(block, kv::Terms::Columns), term));
+  return at.loadScalar(terms, row, at.add(termsOf(at, block), term));
 }
 
 } // namespace kvc

@@ -86,6 +86,11 @@ private:
   Value from, to, terms;
 };
 
+/// Where a block's terms begin.
+inline Value termsOf(Lanes &at, Value block) {
+  return at.multiply(block, kv::Terms::Columns);
+}
+
 } // namespace kvc
 
 #endif // KVC_COMPILER_LOWERING_INTEGERDOTS_H

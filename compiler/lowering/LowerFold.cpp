@@ -1,4 +1,4 @@
-//===- LowerFold.cpp - operands made ready for a contraction --------------===//
+//===- LowerFold.cpp - a run's scales and zeros in an operand -------------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,120 +9,14 @@
 #include "compiler/lowering/Lowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
 
 namespace kvc {
 
-/// Runs `body` on every channel, with its block and its column in storage
-/// order.
-static void forChannels(Lanes &at, const kv::PageLayout &layout,
-                        llvm::function_ref<void(Value, Value, Value)> body) {
-  const int64_t block = layout.layout.getBlock();
-  at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
-          [&](Value channel, ValueRange) {
-            Value number = at.divide(channel, block);
-            Value start = at.multiply(number, layout.blockColumns);
-            Value column = at.add(start, at.remainder(channel, block));
-            body(channel, number, column);
-            return SmallVector<Value>{};
-          });
-}
-
-/// Zeros in all of a tile, padding included.
-static void clear(Lanes &at, Value tile) {
-  auto type = cast<MemRefType>(tile.getType());
-  at.loop(at.index(0), at.index(type.getDimSize(0)), {},
-          [&](Value row, ValueRange) {
-            at.loop(at.index(0), at.index(type.getDimSize(1)), at.lanes, {},
-                    [&](Value column, ValueRange) {
-                      at.store(at.number(0.0), tile, row, column);
-                      return SmallVector<Value>{};
-                    });
-            return SmallVector<Value>{};
-          });
-}
-
-/// Where a block's terms begin.
-static Value termsOf(Lanes &at, Value block) {
-  return at.multiply(block, kv::Terms::Columns);
-}
-
 namespace {
-
-struct LowerArrange : TilePattern<kv::ArrangeOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult
-  matchAndRewrite(kv::ArrangeOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    Lanes at(rewriter, op.getLoc(), form);
-    kv::PageLayout layout(op.getStream());
-    const bool integers = bool(op.getOperand().getType().getElement());
-    if (!op.getSums() && layout.columns == layout.layout.getChannels()) {
-      rewriter.replaceOp(op, {adaptor.getTile(), Value()});
-      return success();
-    }
-    const int64_t rows = op.getTile().getType().getRows();
-    Value operand = at.allocate(types().convertTile(kv::TileType::get(
-        op.getContext(), rows, op.getOperand().getType().getColumns())));
-    Value sums;
-    if (op.getSums())
-      sums = at.allocate(types().convertTile(op.getSums().getType()));
-    clear(at, operand);
-    if (sums)
-      clear(at, sums);
-    at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
-      forChannels(at, layout, [&](Value channel, Value block, Value column) {
-        Value x = at.loadScalar(adaptor.getTile(), row, channel);
-        at.storeScalar(x, operand, row, column);
-        if (!sums)
-          return;
-        Value place = integers ? termsOf(at, block) : block;
-        Value sum = at.loadScalar(sums, row, place);
-        at.storeScalar(at.addF(sum, x), sums, row, place);
-      });
-      return SmallVector<Value>{};
-    });
-    if (integers)
-      operand = roundBlocks(op, at, layout, operand, sums);
-    SmallVector<Value> results{operand};
-    if (sums)
-      results.push_back(sums);
-    rewriter.replaceOp(op, results);
-    return success();
-  }
-
-  /// Each block of channels in steps of its own: its scale is its own.
-  Value roundBlocks(kv::ArrangeOp op, Lanes &lanesOf,
-                    const kv::PageLayout &layout, Value operand,
-                    Value sums) const {
-    kv::TileType type = op.getOperand().getType();
-    const kv::Integers integers(op.getStream(), type.getElement());
-    Value numbers = lanesOf.allocate(types().convertTile(type));
-    // Blocks are whole words, and maybe half vectors.
-    int64_t width = lanesOf.lanes;
-    while (layout.blockColumns % std::max(width, integers.codes) != 0)
-      width /= 2;
-    auto narrow = createVectorLanes(width);
-    Lanes at(lanesOf.builder, lanesOf.loc, *narrow);
-    Rounding rounding(at, integers, operand, numbers, sums);
-    at.loop(
-        at.index(0), at.index(type.getRows()), {}, [&](Value row, ValueRange) {
-          at.loop(at.index(0), at.index(layout.channelBlocks()), {},
-                  [&](Value block, ValueRange) {
-                    Value begin = at.multiply(block, layout.blockColumns);
-                    rounding.round({{row, row, row, termsOf(at, block)}}, begin,
-                                   at.add(begin, layout.blockColumns),
-                                   /*inSum=*/false);
-                    return SmallVector<Value>{};
-                  });
-          return SmallVector<Value>{};
-        });
-    return numbers;
-  }
-};
 
 /// One kv.fold under way.
 struct Fold {
@@ -162,12 +56,13 @@ struct Fold {
     Value size = math::AbsFOp::create(at.builder, at.loc, x);
     return at.greatestF(before, at.select(isLeast, size, number(0.0)));
   }
-  /// Whole numbers of rows that are folded; `lows` are their largest |x| of
-  /// the least scale, which must not make the steps, or lie below `slack`.
+  /// Whole numbers of rows that are folded. Their largest |x| must not exceed
+  /// `limit`; `lows`, those of the least scale, must not make the steps, or lie
+  /// below `slack`.
   void round(ArrayRef<Rounding::Row> rows, ArrayRef<Value> lows, Value end,
-             double slack) {
+             double slack, double limit) {
     auto most = rounding->round(rows, at.index(0), end, /*inSum=*/true);
-    if (leastScale == 0)
+    if (!misfits)
       return;
     auto number = [&](double value) -> Value {
       return arith::ConstantOp::create(
@@ -179,11 +74,18 @@ struct Fold {
       auto compare = [&](arith::CmpFPredicate predicate, Value a, Value b) {
         return arith::CmpFOp::create(at.builder, at.loc, predicate, a, b);
       };
-      Value isMost = compare(arith::CmpFPredicate::OGE, low, greatest);
-      Value isLarge = compare(arith::CmpFPredicate::OGT, low, number(slack));
-      misfit =
-          at.select(arith::AndIOp::create(at.builder, at.loc, isMost, isLarge),
-                    number(1.0), misfit);
+      if (leastScale != 0) {
+        Value isMost = compare(arith::CmpFPredicate::OGE, low, greatest);
+        Value isLarge = compare(arith::CmpFPredicate::OGT, low, number(slack));
+        Value isMade =
+            arith::AndIOp::create(at.builder, at.loc, isMost, isLarge);
+        misfit = at.select(isMade, number(1.0), misfit);
+      }
+      if (std::isfinite(limit)) {
+        Value isCoarse =
+            compare(arith::CmpFPredicate::OGT, greatest, number(limit));
+        misfit = at.select(isCoarse, number(1.0), misfit);
+      }
     }
     at.storeScalar(misfit, misfits, zero, zero);
   }
@@ -249,7 +151,7 @@ struct LowerFold : TilePattern<kv::FoldOp> {
   void startMisfits(Fold &fold) const {
     if (fold.op.getScales() == "operand") {
       fold.leastScale = fold.record.layout.stream.getEncoding().getLeastScale();
-      if (fold.leastScale == 0)
+      if (fold.leastScale == 0 && !std::isfinite(limitOf(fold)))
         return;
     } else if (!fold.rounding->asksWeights()) {
       return;
@@ -307,20 +209,35 @@ struct LowerFold : TilePattern<kv::FoldOp> {
       fold.round(
           round, lows,
           at.index(llvm::alignTo(layout.columns, fold.rounding->group())),
-          slackOf(fold));
+          slackOf(fold), limitOf(fold));
     });
   }
 
-  /// Steps of a query's numbers that are small enough as they are, as the
-  /// largest |x|: of each channel half a step times half the codes is left, and
-  /// all that, in a logit, is half of what the arithmetic may lose.
-  static double slackOf(const Fold &fold) {
+  /// The largest |x| of an operand's row whose steps may make a logit lose
+  /// `lost`.
+  static double largestFor(const Fold &fold, double lost) {
     kv::FoldOp op = fold.op;
     kv::TileType type = op.getOperand().getType();
     const kv::Integers integers(fold.record.layout.stream, type.getElement());
-    const double budget = integers.parts == 2 ? 1e-3 : 5e-2;
-    return budget * 4 * static_cast<double>(integers.most) /
-           static_cast<double>(integers.top * type.getColumns());
+    return lost * static_cast<double>(integers.most) /
+           integers.lostBySteps(type.getColumns());
+  }
+  /// Steps of a query's numbers that are small enough as they are, as the
+  /// largest |x|: what they lose is half of what the arithmetic may.
+  static double slackOf(const Fold &fold) {
+    return largestFor(fold, isPairs(fold) ? 1e-3 : 5e-2);
+  }
+  /// The largest |x| that whole numbers may stand for. Weights lose what they
+  /// do relative to themselves, and i8 has a bound for random input alone.
+  static double limitOf(const Fold &fold) {
+    const bool isQuery =
+        fold.record.layout.stream.getPlane() == kv::Plane::Keys;
+    return isQuery && isPairs(fold) ? largestFor(fold, kv::Integers::MostLost)
+                                    : std::numeric_limits<double>::infinity();
+  }
+  static bool isPairs(const Fold &fold) {
+    kv::FoldOp op = fold.op;
+    return op.getOperand().getType().getElement().isInteger(16);
   }
 
   /// The same of some rows; the first `whole` channels a vector at a time.
@@ -463,7 +380,7 @@ struct LowerFold : TilePattern<kv::FoldOp> {
       round.push_back({to[i], to[i], row, termsOf(at, block)});
     }
     if (fold.rounding)
-      fold.round(round, lows, end, /*slack=*/0);
+      fold.round(round, lows, end, /*slack=*/0, limitOf(fold));
   }
 
   /// sums[h] = sum of w[h][token]; whole numbers of w.
@@ -511,7 +428,7 @@ struct LowerFold : TilePattern<kv::FoldOp> {
 
 void populateFoldPatterns(const TileTypeConverter &types,
                           RewritePatternSet &patterns) {
-  patterns.add<LowerArrange, LowerFold>(types, patterns.getContext());
+  patterns.add<LowerFold>(types, patterns.getContext());
 }
 
 } // namespace kvc

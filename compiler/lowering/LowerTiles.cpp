@@ -112,6 +112,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
     populateRowPatterns(types, patterns);
     populateContractPatterns(types, patterns);
     populateAccumulatePatterns(types, patterns);
+    populateArrangePatterns(types, patterns);
     populateFoldPatterns(types, patterns);
     populateSoftmaxPatterns(types, patterns);
     populateStatePatterns(types, patterns);

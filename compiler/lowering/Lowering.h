@@ -58,6 +58,8 @@ void populateContractPatterns(const TileTypeConverter &,
                               mlir::RewritePatternSet &);
 void populateAccumulatePatterns(const TileTypeConverter &,
                                 mlir::RewritePatternSet &);
+void populateArrangePatterns(const TileTypeConverter &,
+                             mlir::RewritePatternSet &);
 void populateFoldPatterns(const TileTypeConverter &, mlir::RewritePatternSet &);
 void populateSoftmaxPatterns(const TileTypeConverter &,
                              mlir::RewritePatternSet &);

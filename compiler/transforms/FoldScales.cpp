@@ -76,18 +76,22 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
     Value fits = foldRun(op, operand, sums, kv::TileType(),
                          IntegerType::get(op.getContext(), 1))
                      .getFits();
+    branch(op, fits, other);
+    floats(other);
+  }
+
+  /// `op` where `fits`, else `other`, which is in no block yet.
+  static void branch(Operation *op, Value fits, Operation *other) {
     OpBuilder builder(op);
     auto branch =
-        scf::IfOp::create(builder, op.getLoc(), op->getResultTypes(), fits,
+        scf::IfOp::create(builder, op->getLoc(), op->getResultTypes(), fits,
                           /*addThenBlock=*/true, /*addElseBlock=*/true);
     op->replaceAllUsesWith(branch);
     op->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
     branch.elseBlock()->push_back(other);
-    floats(other);
-    for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
-      Operation *last = &block->back();
-      builder.setInsertionPointToEnd(block);
-      scf::YieldOp::create(builder, op.getLoc(), last->getResults());
+    for (Operation *last : {op, other}) {
+      builder.setInsertionPointAfter(last);
+      scf::YieldOp::create(builder, op->getLoc(), last->getResults());
     }
   }
 
@@ -112,11 +116,30 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
       floats(op);
   }
 
-  /// Nothing of it depends on a page: once where the query is made.
+  /// Nothing of it depends on a page: once where the query is made. Numbers of
+  /// i16 must be fine enough for a run's scales; where they are not, which is
+  /// rare, the run makes the query ready in f32.
   static void arrange(kv::ContractOp op, const kv::PageLayout &layout,
                       kv::TileType operand) {
+    Type element = operand.getElement();
+    Operation *other = element && element.isInteger(16) ? op->clone() : nullptr;
     OpBuilder builder(op);
     builder.setInsertionPointAfterValue(op.getOperand());
+    makeReady(builder, op, layout, operand);
+    if (!other)
+      return;
+    builder.setInsertionPoint(op);
+    Value fits = kv::FitsOp::create(builder, op.getLoc(), op.getSums(),
+                                    op.getPage(), op.getHead(), op.getToken(),
+                                    op.getLead(), op.getCount());
+    branch(op, fits, other);
+    builder.setInsertionPoint(other);
+    makeReady(builder, cast<kv::ContractOp>(other), layout,
+              tile(op, operand.getRows(), operand.getColumns()));
+  }
+
+  static void makeReady(OpBuilder &builder, kv::ContractOp op,
+                        const kv::PageLayout &layout, kv::TileType operand) {
     llvm::StringRef scales = kv::scalesOf(layout.stream);
     const int64_t terms = operand.getElement() ? kv::Terms::Columns : 1;
     kv::TileType sums;

@@ -151,6 +151,24 @@ func.func @f(%t: !kv.tile<3x12>) {
 
 // -----
 
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%z: !kv.tile<3x10>, %p: !kv.page<#tkeys>, %i: index) {
+  // expected-error@below {{'kv.fits' op takes 15 terms, not 10}}
+  %ok = kv.fits %z from %p head %i run %i, %i, %i : !kv.tile<3x10>, !kv.page<#tkeys>
+  return
+}
+
+// -----
+
+#keys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 12, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%z: !kv.tile<3x5>, %p: !kv.page<#keys>, %i: index) {
+  // expected-error@below {{'kv.fits' op asks for keys whose scales go into the result}}
+  %ok = kv.fits %z from %p head %i run %i, %i, %i : !kv.tile<3x5>, !kv.page<#keys>
+  return
+}
+
+// -----
+
 #bare = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_channel<bits = 4, group = 32, flush = 64, residual = 0, scales = f16>>
 func.func @f(%t: !kv.tile<3x16>, %p: !kv.page<#bare>, %i: index) {
   // expected-error@below {{'kv.fold' op needs a stream whose layout is chosen}}

@@ -35,6 +35,15 @@ func.func @queries(%buffer: memref<9x12xf32>, %angles: memref<2x6xf32>, %row: in
   return
 }
 
+// CHECK: func.func @fits
+func.func @fits(%s: !kv.tile<3x12>, %page: !kv.page<#tkeys>, %h: index, %t: index, %lead: index, %n: index) -> i1 {
+  // CHECK: %{{.*}}, %[[Z:.*]] = kv.arrange %{{.*}} for #{{.*}} : <3x12> -> <3x24, i16>, !kv.tile<3x15>
+  %o, %z = kv.arrange %s for #tkeys : !kv.tile<3x12> -> !kv.tile<3x24, i16>, !kv.tile<3x15>
+  // CHECK: kv.fits %[[Z]] from %{{.*}} head %{{.*}} run %{{.*}}, %{{.*}}, %{{.*}} : <3x15>, <#{{.*}}>
+  %ok = kv.fits %z from %page head %h run %t, %lead, %n : !kv.tile<3x15>, !kv.page<#tkeys>
+  return %ok : i1
+}
+
 // CHECK: func.func @attention
 func.func @attention(%view: !kv.view, %q: !kv.tile<3x16>, %w: !kv.tile<3x64>, %t: index, %h: index, %lead: index, %n: index, %sinks: memref<?xf32>, %out: memref<1x9x12xf32>, %lse: memref<1x9xf32>) {
   // CHECK: %[[K:.*]] = kv.page %{{.*}}[1] at %{{.*}} : <#[[KEYS]]>{{$}}

@@ -8,6 +8,7 @@
 #keys8 = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_channel<bits = 8, group = 16, flush = 16, residual = 0, scales = f16>, layout = #kv.layout<heads = 1, tokens = 64, channels = 16, block = 16, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 #keys512 = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_channel<bits = 8, group = 16, flush = 16, residual = 0, scales = f16>, layout = #kv.layout<heads = 1, tokens = 64, channels = 512, block = 512, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 #keys4 = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_channel<bits = 4, group = 16, flush = 16, residual = 0, scales = f16>, layout = #kv.layout<heads = 1, tokens = 64, channels = 80, block = 80, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
+#tokens4 = #kv.stream<plane = "keys", kind = "code", origin = 0, encoding = #kv.affine_token<bits = 4, group = 16, flush = 1, residual = 0, scales = f32>, layout = #kv.layout<heads = 1, tokens = 64, channels = 32, block = 16, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 3>>
 #values = #kv.stream<plane = "values", kind = "code", origin = 0, encoding = #kv.affine_channel<bits = 8, group = 16, flush = 16, residual = 0, scales = f16>, layout = #kv.layout<heads = 1, tokens = 64, channels = 16, block = 16, lanes_on = "channels", lanes = 8, vectors = 2, pages = 3>>
 
 module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16, dot = "vpmadd">} {
@@ -105,6 +106,28 @@ module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16,
   func.func @fold(%q: !kv.tile<1x16>, %page: !kv.page<#keys8>, %h: index, %t: index, %lead: index, %n: index) -> (!kv.tile<1x16, i16>, !kv.tile<1x5>, i1) {
     %o, %z, %ok = kv.fold %q from %page head %h run %t, %lead, %n scales "operand" : <1x16>, <#keys8> -> <1x16, i16>, <1x5> fits i1
     return %o, %z, %ok : !kv.tile<1x16, i16>, !kv.tile<1x5>, i1
+  }
+
+  // What a token of the run may lose: of each block of 16 channels half a step
+  // times half of 15 times its scale; 0.1 / (16 * 15 / 4) is what is allowed.
+  // Lanes of other tokens count for nothing. The largest step of two rows.
+  // CHECK-LABEL: func.func @fits(
+  // CHECK-SAME:    %[[Z:[a-z0-9]+]]: memref<2x32xf32>, %[[PAGE:[a-z0-9]+]]: memref<{{[0-9]+}}xi32>
+  // CHECK-DAG:   %[[LIMIT:.*]] = arith.constant 0.00166666671 : f32
+  // CHECK:       scf.for
+  // CHECK:         memref.load %[[Z]]
+  // CHECK:         arith.cmpf ogt
+  // CHECK:       %[[MOST:.*]] = scf.for %[[COLUMN:.*]] = %c0 to %{{.*}} step %c8 iter_args
+  // CHECK:         %[[LOST:.*]] = scf.for %{{.*}} = %c0 to %c2 step %c1
+  // CHECK:           vector.fma
+  // CHECK:         arith.andi
+  // CHECK:         arith.select %{{.*}}, %[[LOST]]
+  // CHECK:         arith.cmpf ogt
+  // CHECK:       %[[FITS:.*]] = arith.cmpf ole, %{{.*}}, %[[LIMIT]]
+  // CHECK:       return %[[FITS]]
+  func.func @fits(%z: !kv.tile<2x10>, %page: !kv.page<#tokens4>, %h: index, %t: index, %lead: index, %n: index) -> i1 {
+    %ok = kv.fits %z from %page head %h run %t, %lead, %n : !kv.tile<2x10>, !kv.page<#tokens4>
+    return %ok : i1
   }
 
   // Weights that meet values without a scale: two numbers each, a row apart; the

@@ -97,8 +97,9 @@ func.func @values_per_token(%view: !kv.view, %w: !kv.tile<3x64>, %alpha: !kv.til
   return %next : !kv.state<3x20>
 }
 
-// In integers a run whose numbers do not fit goes in f32. Where nothing of it
-// depends on a page it is once a query. Of weights without a scale there are two
+// In integers a run whose numbers do not fit goes in f32. What does not depend
+// on a page is made once a query, and a run asks whether it fits: in bytes, whose
+// bound is for random input alone, nobody asks. Of weights without a scale there are two
 // rows a head.
 // CHECK-LABEL: func.func @integers
 // CHECK-SAME:    %[[Q:[a-z0-9_]+]]: !kv.tile<3x20>, %[[W:[a-z0-9_]+]]: !kv.tile<3x64>
@@ -111,7 +112,14 @@ func.func @values_per_token(%view: !kv.view, %w: !kv.tile<3x64>, %alpha: !kv.til
 // CHECK-NEXT:    %[[X:[a-z0-9_]+]], %[[SUMS:[a-z0-9_]+]], %[[CENTERS:[a-z0-9_]+]] = kv.fold %[[Q]] from %[[PAGE]]
 // CHECK-NEXT:    kv.contract %[[X]] zeros %[[SUMS]] centers %[[CENTERS]] with %[[PAGE]]
 // CHECK-NEXT:    scf.yield
-// CHECK:       kv.contract %[[BYTES]] zeros %[[TERMS]] with
+// CHECK:       %[[FINE:[a-z0-9_]+]] = kv.fits %[[TERMS]] from %[[TOKENS:[a-z0-9_]+]] head %[[H:[a-z0-9_]+]] run %[[T:[a-z0-9_]+]], %[[H]], %[[N:[a-z0-9_]+]] : <3x10>,
+// CHECK-NEXT:  scf.if %[[FINE]] -> (!kv.tile<3x64>) {
+// CHECK-NEXT:    kv.contract %[[BYTES]] zeros %[[TERMS]] with %[[TOKENS]]
+// CHECK-NEXT:    scf.yield
+// CHECK-NEXT:  } else {
+// CHECK-NEXT:    %[[PLAIN:[a-z0-9_]+]], %[[SUM:[a-z0-9_]+]] = kv.arrange %[[Q]] for #{{.*}} : <3x20> -> <3x32>, !kv.tile<3x2>
+// CHECK-NEXT:    kv.contract %[[PLAIN]] zeros %[[SUM]] with %[[TOKENS]]
+// CHECK-NEXT:    scf.yield
 // CHECK:       kv.fold %[[W]] from {{.*}} scales "result" : <3x64>, {{.*}} -> <6x64, i16>, <3x5> fits i1
 // CHECK-NEXT:  scf.if %{{.*}} -> (!kv.state<3x20>) {
 // CHECK:       kv.fold %[[W]] from {{.*}} scales "operand" : <3x64>, {{.*}} -> <6x64, i16>, <3x10> fits i1
@@ -126,4 +134,14 @@ func.func @integers(%view: !kv.view, %q: !kv.tile<3x20>, %w: !kv.tile<3x64>, %st
   %v1 = kv.page %view[3] at %t : <#valuesToken>
   %s1 = kv.accumulate %w with %v1 head %h run %t, %h, %n into %s0 schedule <heads = 1, run = 64, rows = 1, arithmetic = i16> : <3x64>, <#valuesToken>, <3x20> -> <3x20>
   return %a, %b, %s1 : !kv.tile<3x64>, !kv.tile<3x64>, !kv.state<3x20>
+}
+
+// CHECK-LABEL: func.func @bytes
+// CHECK:       %[[O:[a-z0-9_]+]], %[[Z:[a-z0-9_]+]] = kv.arrange %{{.*}} for #{{.*}} : <3x20> -> <3x32, i8>, !kv.tile<3x10>
+// CHECK-NOT:   kv.fits
+// CHECK:       kv.contract %[[O]] zeros %[[Z]]
+func.func @bytes(%view: !kv.view, %q: !kv.tile<3x20>, %h: index, %t: index, %n: index) -> !kv.tile<3x64> {
+  %k = kv.page %view[0] at %t : <#keysToken>
+  %a = kv.contract %q with %k head %h run %t, %h, %n schedule <heads = 1, run = 64, rows = 1, arithmetic = i8> : <3x20>, <#keysToken> -> <3x64>
+  return %a : !kv.tile<3x64>
 }

@@ -35,17 +35,21 @@ enum class Input {
   DeadChannel,     ///< a channel of zeros that meets a large q
   DeadToken,       ///< a value of zeros that has nearly all weight
   LoneToken,       ///< 2^50 of no weight among values that are all -1.5
+  LoneNumbers,     ///< few numbers of 1000 among many of 0.01
 };
-constexpr Input allInputs[] = {
-    Input::Random,      Input::OutlierChannels, Input::Biased300,
-    Input::Biased1000,  Input::OutlierToken,    Input::Largest,
-    Input::DeadChannel, Input::DeadToken,       Input::LoneToken};
+constexpr Input allInputs[] = {Input::Random,       Input::OutlierChannels,
+                               Input::Biased300,    Input::Biased1000,
+                               Input::OutlierToken, Input::Largest,
+                               Input::DeadChannel,  Input::DeadToken,
+                               Input::LoneToken,    Input::LoneNumbers};
 
 /// The token that most of a query's weight falls on, and the one beside it.
 constexpr int64_t heavy = 21, beside = 22;
 
 TokenInput makeToken(Input input, int64_t token, const LayerShape &shape) {
-  TokenInput one = makeInput(InputKind::Gaussian, /*seed=*/5, 0, token, shape,
+  const InputKind drawn =
+      input == Input::LoneNumbers ? InputKind::OneOutlier : InputKind::Gaussian;
+  TokenInput one = makeInput(drawn, /*seed=*/5, 0, token, shape,
                              /*stores=*/true, Element::F32);
   const int64_t dim = shape.headDim;
   auto shift = [](std::vector<float> &plane, float factor, float to) {
@@ -64,6 +68,7 @@ TokenInput makeToken(Input input, int64_t token, const LayerShape &shape) {
   }
   switch (input) {
   case Input::Random:
+  case Input::LoneNumbers:
     break;
   case Input::OutlierChannels:
     for (int64_t i = 0; i < shape.kvHeads * dim; ++i)
@@ -143,12 +148,13 @@ const Kind kinds[] = {
     {"{bits: 4, per: channel}", "{bits: 4, per: token, group: 32}", "i8"},
     {"{bits: 4, per: token, group: 16}", "{bits: 4, per: channel}", "i8"}};
 
-void check(const Kind &kind, int64_t dim, const char *window) {
-  const std::string text =
-      formatv("kvc: 1\nname: integers\nmodel: {{layers: 1, heads: 3, kv_heads: "
-              "1, head_dim: {0}, rope: none}\ncache: {{keys: {1}, values: {2}, "
-              "arithmetic: {3}, residual_type: f32, {4}}\n",
-              dim, kind.keys, kind.values, kind.arithmetic, window);
+void check(const Kind &kind, int64_t dim, const char *window,
+           const char *scale = "") {
+  const std::string text = formatv(
+      "kvc: 1\nname: integers\nmodel: {{layers: 1, heads: 3, kv_heads: "
+      "1, head_dim: {0}, rope: none{5}}\ncache: {{keys: {1}, values: {2}, "
+      "arithmetic: {3}, residual_type: f32, {4}}\n",
+      dim, kind.keys, kind.values, kind.arithmetic, window, scale);
   auto model = Model::fromSpec(text, "integers", /*threads=*/false);
   if (!model)
     return CHECK_EQ(toString(model.takeError()), ""), void();
@@ -169,6 +175,12 @@ int main() {
   for (auto [number, kind] : enumerate(kinds)) {
     check(kind, 6, "window: all, context: 200");
     check(kind, 72, "sink: 3, window: 50");
+  }
+  // Nothing makes logits small: steps of a large scale would move weights by
+  // more than their bound.
+  for (const Kind &kind : ArrayRef(kinds).take_front(4)) {
+    check(kind, 64, "window: all, context: 200", ", scale: 1");
+    check(kind, 64, "sink: 3, window: 50", ", scale: -1");
   }
   check(kinds[0], 258, "window: all, context: 200");
   check(kinds[0], 512, "window: 50");
