@@ -35,7 +35,7 @@ extern "C" {
 
 /* Goes up when the table or a struct below changes in a way that an embedder
  * can feel; members are only ever added at the end. */
-#define KVC_ABI_VERSION 2
+#define KVC_ABI_VERSION 3
 
 typedef enum kvc_status {
   KVC_OK = 0,
@@ -46,7 +46,9 @@ typedef enum kvc_status {
   KVC_OUT_OF_MEMORY = 5,
   KVC_UNSUPPORTED_CPU = 6, /* this CPU lacks what the library was built for */
   KVC_VERSION = 7,         /* asked for a version that this library is not */
-  KVC_GONE = 8             /* what is asked for was evicted or coded since */
+  KVC_GONE = 8,            /* what is asked for was evicted or coded since */
+  KVC_IO = 9,              /* a file or a stream could not be read or written */
+  KVC_SNAPSHOT = 10        /* damaged, or made for what this library is not */
 } kvc_status;
 
 /* Element types, as `io` of kvc_info. */
@@ -188,11 +190,21 @@ typedef struct kvc_stats {
   int64_t seen;      /* tokens appended */
   int64_t stored;    /* tokens a query attends to */
   int64_t evicted;   /* seen - stored */
-  int64_t saturated; /* scales, zeros and floats that met their type's limit;
-                      * with group: all the scales and zeros of now */
+  int64_t saturated; /* scales, zeros and floats that met their type's limit
+                      * when this cache, or the one it was forked from, wrote
+                      * them; with group: all the scales and zeros of now */
   kvc_bytes used;    /* the byte plan at this length; padding is filled in */
   int64_t held;      /* bytes in pages, at the high-water mark */
+  int64_t shared;    /* of these: in pages that a fork of this cache, or the
+                      * cache it was forked from, holds too */
 } kvc_stats;
+
+/* Where a snapshot goes: takes all of `count` bytes, or gives other than 0,
+ * which ends the save. */
+typedef int (*kvc_write)(void *user, const void *bytes, size_t count);
+/* Where one comes from: gives how many of `count` bytes it wrote to `bytes`;
+ * fewer where the stream ends, or cannot be read. */
+typedef size_t (*kvc_read)(void *user, void *bytes, size_t count);
 
 typedef struct kvc_library_table {
   uint32_t abi_version;
@@ -260,6 +272,38 @@ typedef struct kvc_library_table {
    * reason why a create fails here ("" where it would not). */
   const char *(*last_error)(const kvc_cache *cache);
   const char *(*status_name)(kvc_status status);
+
+  /* Back to a length of `tokens` (first_position excluded), as after that many
+   * steps: layers that are longer forget what came later, others stay as they
+   * are. Exact down to the longest length so far less `rollback`, and further
+   * where nothing that was stored then was evicted or coded since; else
+   * KVC_GONE, and its text says of which layer what is gone. `tokens` beyond
+   * the longest layer is KVC_INVALID_ARGUMENT. */
+  kvc_status (*truncate)(kvc_cache *cache, int64_t tokens);
+
+  /* A second cache with the same tokens. Both share the pages of now, which
+   * are copied one by one as either writes to them; from here on they are
+   * distinct caches, for distinct threads and to be destroyed in any order. The
+   * fork has its cache's first position, learned sinks and allocator. Of
+   * `options` it takes `threads`, `parallel_for` and `error`; the rest is zero.
+   * NULL: its cache's parallel_for, and no threads. */
+  kvc_status (*fork)(kvc_cache *cache, const kvc_options *options,
+                     kvc_cache **out);
+
+  /* A snapshot: what is stored, in an order that depends on nothing but the
+   * tokens and what the spec says of storing them; what rollback holds is not
+   * in it. The same tokens give the same bytes on every target.
+   *  - save writes another file beside `path` and gives it that name at the
+   *    end; where it fails (KVC_IO), `path` is as it was.
+   *  - load takes the place of all that the cache had, and wants a cache of the
+   *    same first position. Other files are refused with the reason
+   *    (KVC_SNAPSHOT, KVC_IO, KVC_OUT_OF_MEMORY), and the cache is as it was. A
+   *    reader has been where its owner is.
+   *  - save_to and load_from do the same with the caller's own stream. */
+  kvc_status (*save)(kvc_cache *cache, const char *path);
+  kvc_status (*load)(kvc_cache *cache, const char *path);
+  kvc_status (*save_to)(kvc_cache *cache, kvc_write write, void *user);
+  kvc_status (*load_from)(kvc_cache *cache, kvc_read read, void *user);
 } kvc_library_table;
 
 typedef const kvc_library_table *(*kvc_library_function)(void);
