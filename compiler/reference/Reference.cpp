@@ -84,6 +84,57 @@ int64_t Reference::seen(int64_t layer) const {
   return stores(layer) ? store(layer).seen() : table[layer].queried;
 }
 
+int64_t Reference::longest() const {
+  int64_t tokens = 0;
+  for (const Layer &layer : table)
+    if (layer.store)
+      tokens = std::max(tokens, layer.store->seen());
+  return tokens;
+}
+
+bool Reference::canTruncate(int64_t tokens) const {
+  return llvm::all_of(table, [&](const Layer &layer) {
+    return !layer.store || layer.store->isHeld(tokens);
+  });
+}
+
+void Reference::truncate(int64_t tokens) {
+  for (Layer &layer : table) {
+    if (layer.store && layer.store->seen() > tokens)
+      layer.store->truncate(tokens);
+    layer.queried = std::min(layer.queried, tokens);
+  }
+}
+
+void Reference::reset() {
+  for (Layer &layer : table) {
+    if (layer.store)
+      *layer.store =
+          Store(layer.policy, layer.shape, layer.store->firstPosition());
+    layer.queried = 0;
+  }
+}
+
+std::unique_ptr<Reference> Reference::fork() const {
+  auto copy = std::make_unique<Reference>();
+  for (const Layer &layer : table)
+    copy->table.push_back(
+        {layer.policy, layer.shape, layer.owner, layer.body,
+         layer.store ? std::make_unique<Store>(*layer.store) : nullptr,
+         layer.queried, layer.sinks});
+  return copy;
+}
+
+std::unique_ptr<Reference> Reference::load() const {
+  std::unique_ptr<Reference> copy = fork();
+  for (Layer &layer : copy->table)
+    if (layer.store)
+      layer.store->beLoaded();
+    else
+      layer.queried = store(layer.owner).seen();
+  return copy;
+}
+
 Attended Reference::decode(int64_t number, const Input &input, bool attention,
                            int64_t back) {
   Layer &layer = table[number];

@@ -65,6 +65,20 @@ public:
   Attended decode(int64_t layer, const Input &input, bool attention = true,
                   int64_t back = 0);
 
+  /// Whether one can go back to `tokens`: nothing that any layer stored then
+  /// is gone.
+  bool canTruncate(int64_t tokens) const;
+  /// Layers that are longer than `tokens` go back to it.
+  void truncate(int64_t tokens);
+  void reset();
+  /// The same tokens once more.
+  std::unique_ptr<Reference> fork() const;
+  /// What a cache is that was given a snapshot of this: readers have been where
+  /// their owners are.
+  std::unique_ptr<Reference> load() const;
+  /// The longest of its layers.
+  int64_t longest() const;
+
 private:
   struct Layer {
     kv::PolicyAttr policy;

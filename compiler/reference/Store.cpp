@@ -39,7 +39,7 @@ void Store::append(ArrayRef<float> k, ArrayRef<float> v) {
   token.index = length;
   keep(token.planes[number(kv::Plane::Keys)], kv::Plane::Keys, rotated);
   keep(token.planes[number(kv::Plane::Values)], kv::Plane::Values, v);
-  ++length;
+  longest = std::max(longest, ++length);
 }
 
 /// Writes the newest token's values in the form that they are appended in.
@@ -66,6 +66,80 @@ void Store::evict() {
     }
   std::erase_if(
       tokens, [](const Token &token) { return token.goneAt != Token::Never; });
+}
+
+void Store::truncate(int64_t at) {
+  std::deque<Token> then, before;
+  for (std::deque<Token> *part : {&gone, &tokens})
+    for (Token &token : *part)
+      if (token.index < at)
+        (token.goneAt > at ? then : before).push_back(std::move(token));
+  llvm::sort(then,
+             [](const Token &a, const Token &b) { return a.index < b.index; });
+  for (Token &token : then) {
+    token.goneAt = Token::Never;
+    for (size_t plane : {number(kv::Plane::Keys), number(kv::Plane::Values)})
+      if (token.codedAt[plane] != Token::Never && token.codedAt[plane] > at) {
+        token.planes[plane] = std::move(token.originals[plane]);
+        token.codedAt[plane] = Token::Never;
+      }
+  }
+  tokens = std::move(then);
+  gone = std::move(before);
+  length = at;
+  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values}) {
+    auto precision = thePolicy.getPlane(plane);
+    if (precision.remakesCodes())
+      recodePlane(plane);
+    else if (precision.keepsOriginals())
+      coded[number(plane)] = precision.codedTokens(
+          std::max<int64_t>(0, length - thePolicy.getTime().getSinks()));
+  }
+}
+
+void Store::beLoaded() {
+  longest = length + thePolicy.getRollback();
+  saturations = 0;
+}
+
+/// The first token that is kept as it was appended at length `at`.
+int64_t Store::firstOriginal(kv::Plane plane, int64_t at) const {
+  auto precision = thePolicy.getPlane(plane);
+  const int64_t sinks = thePolicy.getTime().getSinks();
+  const int64_t live = thePolicy.getTime().firstLive(at);
+  if (!precision.keepsOriginals() || precision.remakesCodes())
+    return live;
+  return std::max(
+      live, sinks + precision.codedTokens(std::max<int64_t>(0, at - sinks)));
+}
+
+bool Store::isHeld(int64_t at, int64_t from, int64_t to) const {
+  if (at >= length)
+    return true;
+  const int64_t back =
+      std::min(length, std::max<int64_t>(0, longest - thePolicy.getRollback()));
+  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values})
+    if (thePolicy.getPlane(plane).remakesCodes()) {
+      // Codes are made of all that was stored.
+      from = 0;
+      to = INT64_MAX;
+    }
+  auto isThere = [&](int64_t begin, int64_t end, int64_t held) {
+    begin = std::max(begin, from);
+    return begin >= std::min(end, to) || begin >= held;
+  };
+  // Neither the first token that is stored nor the first that is kept as it was
+  // appended ever falls.
+  const int64_t live = thePolicy.getTime().firstLive(at);
+  const int64_t liveBack = thePolicy.getTime().firstLive(back);
+  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values}) {
+    const int64_t border = firstOriginal(plane, at);
+    // Codes, then originals; a float plane has the latter alone.
+    if (!isThere(live, border, liveBack) ||
+        !isThere(border, at, firstOriginal(plane, back)))
+      return false;
+  }
+  return true;
 }
 
 Moment Store::getMoment(int64_t at) const {

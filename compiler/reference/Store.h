@@ -73,7 +73,16 @@ public:
   /// Codes the tokens that are due, in both planes.
   void code();
 
+  /// Back to `tokens` tokens, at most those there are, in the form they had
+  /// then; `saturated` stays what it was, but for codes that are made anew.
+  void truncate(int64_t tokens);
+  /// From here on it is what a cache is that was given a snapshot of it.
+  void beLoaded();
+
   int64_t seen() const { return length; }
+  /// The longest length so far, with which `rollback` begins; of what was
+  /// loaded `rollback` more, since nothing of what came before is there.
+  int64_t reached() const { return longest; }
   int64_t stored() const { return static_cast<int64_t>(tokens.size()); }
   int64_t evicted() const { return length - stored(); }
   /// Scales, zeros and floats so far that met their type's limit; of codes that
@@ -92,8 +101,13 @@ public:
   /// stored now and then, as it is now. All is kept for it, whatever a library
   /// forgets.
   Moment getMoment(int64_t length) const;
+  /// Whether a library must still have what a step at `at` attended to, as far
+  /// as it lies in [from, to): what was attended to at a length from reached -
+  /// rollback on, and what is stored now. If not, it is gone.
+  bool isHeld(int64_t at, int64_t from = 0, int64_t to = INT64_MAX) const;
 
 private:
+  int64_t firstOriginal(kv::Plane plane, int64_t at) const;
   void keep(PlaneToken &token, kv::Plane plane, llvm::ArrayRef<float> values);
   void codePlane(kv::Plane plane);
   void codeBlock(kv::PrecisionAttrInterface precision, kv::Plane plane,
@@ -106,7 +120,7 @@ private:
   kv::ShapeAttr theShape;
   Rotation theRotation;
   int64_t first;
-  int64_t length = 0;
+  int64_t length = 0, longest = 0;
   int64_t saturations = 0;
   std::array<int64_t, 2> remadeSaturations = {0, 0};
   std::array<int64_t, 2> coded = {0, 0}; ///< of the tokens beyond the sinks
