@@ -150,6 +150,27 @@ bool Remote::receive(void *data, size_t bytes) {
   return !bytes && process > 0;
 }
 
+bool Remote::answerWrite(const RemoteCall &call) {
+  uint64_t count = 0;
+  if (!receive(&count, sizeof count))
+    return false;
+  std::vector<char> bytes(count);
+  if (count && !receive(bytes.data(), count))
+    return false;
+  const auto reply =
+      static_cast<uint64_t>(call.write(call.user, bytes.data(), count));
+  return send(&reply, sizeof reply);
+}
+
+bool Remote::answerRead(const RemoteCall &call) {
+  uint64_t count = 0;
+  if (!receive(&count, sizeof count))
+    return false;
+  std::vector<char> bytes(count);
+  const uint64_t reply = call.read(call.user, bytes.data(), count);
+  return send(&reply, sizeof reply) && send(bytes.data(), reply);
+}
+
 std::optional<uint64_t> Remote::call(const RemoteCall &call) {
   const kvc_remote_request request = {
       KVC_REMOTE_CALL, call.function, call.arguments.size(),
@@ -164,8 +185,18 @@ std::optional<uint64_t> Remote::call(const RemoteCall &call) {
   put(call.pointers.data(), call.pointers.size() * sizeof call.pointers[0]);
   for (size_t i = 0; i < call.buffers.size(); ++i)
     put(call.memory[i], call.buffers[i].bytes);
-  uint64_t result = 0;
-  if (!send(message.data(), message.size()) || !receive(&result, sizeof result))
+  if (!send(message.data(), message.size()))
+    return std::nullopt;
+  uint64_t kind = 0, result = 0;
+  for (;;) {
+    if (!receive(&kind, sizeof kind))
+      return std::nullopt;
+    if (kind == KVC_REMOTE_RESULT)
+      break;
+    if (!(kind == KVC_REMOTE_WRITE ? answerWrite(call) : answerRead(call)))
+      return std::nullopt;
+  }
+  if (!receive(&result, sizeof result))
     return std::nullopt;
   for (size_t i = 0; i < call.buffers.size(); ++i)
     if (call.buffers[i].comes_back &&

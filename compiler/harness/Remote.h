@@ -38,13 +38,16 @@ public:
 
   // Arguments, in the order of the function's.
   void pass(int64_t number) {
-    arguments.push_back({0, static_cast<uint64_t>(number)});
+    arguments.push_back({KVC_REMOTE_NUMBER, static_cast<uint64_t>(number)});
   }
   /// A handle, which is an address there.
   void pass(const kvc_cache *handle) {
-    arguments.push_back({0, reinterpret_cast<uintptr_t>(handle)});
+    arguments.push_back(
+        {KVC_REMOTE_NUMBER, reinterpret_cast<uintptr_t>(handle)});
   }
-  void passBuffer(size_t number) { arguments.push_back({1, number}); }
+  void passBuffer(size_t number) {
+    arguments.push_back({KVC_REMOTE_BUFFER, number});
+  }
   /// A buffer that comes back; null stays null.
   void passResult(void *data, size_t bytes) {
     if (data)
@@ -53,8 +56,28 @@ public:
       pass(int64_t{0});
   }
 
+  /// A function of this process, which the library calls by way of another one
+  /// there, with `user` of this process too. One of each kind a call; null
+  /// stays null.
+  void passFunction(kvc_write function, void *user) {
+    write = function;
+    passFunction(function != nullptr, KVC_REMOTE_WRITE, user);
+  }
+  void passFunction(kvc_read function, void *user) {
+    read = function;
+    passFunction(function != nullptr, KVC_REMOTE_READ, user);
+  }
+
 private:
   friend class Remote;
+  void passFunction(bool there, uint64_t which, void *itsUser) {
+    user = itsUser;
+    if (there)
+      arguments.push_back({KVC_REMOTE_FUNCTION, which});
+    else
+      pass(int64_t{0});
+    pass(int64_t{0}); // its user there
+  }
   size_t add(void *data, size_t bytes, bool comesBack) {
     buffers.push_back({bytes, comesBack});
     memory.push_back(static_cast<char *>(data));
@@ -66,6 +89,9 @@ private:
   std::vector<kvc_remote_buffer> buffers;
   std::vector<kvc_remote_pointer> pointers;
   std::vector<char *> memory; ///< of buffers, here
+  kvc_write write = nullptr;
+  kvc_read read = nullptr;
+  void *user = nullptr; ///< of both
 };
 
 /// A process that has a library open and calls its functions.
@@ -93,6 +119,8 @@ private:
   Remote() = default;
   bool send(const void *data, size_t bytes);
   bool receive(void *data, size_t bytes);
+  bool answerWrite(const RemoteCall &call);
+  bool answerRead(const RemoteCall &call);
   void noteEnd();
 
   int socket = -1, process = -1;

@@ -17,6 +17,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <cstddef>
+#include <cstring>
 
 using namespace llvm;
 
@@ -94,23 +95,30 @@ static size_t sinksOf(RemoteCall &call, const float *const *sinks) {
   return table;
 }
 
+/// False where they name what cannot be called from there: functions of this
+/// process.
+static bool passOptions(RemoteCall &call, const kvc_options *options) {
+  if (!options) {
+    call.pass(int64_t{0});
+    return true;
+  }
+  if (options->parallel_for || options->allocate || options->release)
+    return false;
+  const size_t there = call.buffer(options, sizeof *options);
+  if (options->learned_sinks)
+    call.point(there, offsetof(kvc_options, learned_sinks),
+               sinksOf(call, options->learned_sinks));
+  if (options->error)
+    call.point(there, offsetof(kvc_options, error),
+               call.result(options->error, options->error_size));
+  call.passBuffer(there);
+  return true;
+}
+
 static kvc_status create(const kvc_options *options, kvc_cache **out) {
   KVC_CALL(create);
-  if (options) {
-    // Functions of this process cannot be called from there.
-    if (options->parallel_for || options->allocate || options->release)
-      return KVC_INVALID_ARGUMENT;
-    const size_t there = call.buffer(options, sizeof *options);
-    if (options->learned_sinks)
-      call.point(there, offsetof(kvc_options, learned_sinks),
-                 sinksOf(call, options->learned_sinks));
-    if (options->error)
-      call.point(there, offsetof(kvc_options, error),
-                 call.result(options->error, options->error_size));
-    call.passBuffer(there);
-  } else {
-    call.pass(int64_t{0});
-  }
+  if (!passOptions(call, options))
+    return KVC_INVALID_ARGUMENT;
   call.passResult(out, sizeof *out);
   return finish(call);
 }
@@ -317,6 +325,59 @@ static const char *statusName(kvc_status status) {
   return textOf(call);
 }
 
+static kvc_status truncate(kvc_cache *cache, int64_t tokens) {
+  KVC_CALL(truncate);
+  call.pass(cache);
+  call.pass(tokens);
+  return finish(call);
+}
+
+static kvc_status fork(kvc_cache *cache, const kvc_options *options,
+                       kvc_cache **out) {
+  KVC_CALL(fork);
+  call.pass(cache);
+  if (!passOptions(call, options))
+    return KVC_INVALID_ARGUMENT;
+  call.passResult(out, sizeof *out);
+  return finish(call);
+}
+
+/// The path of a file that both sides see.
+static void passPath(RemoteCall &call, const char *path) {
+  if (path)
+    call.passBuffer(call.buffer(path, std::strlen(path) + 1));
+  else
+    call.pass(int64_t{0});
+}
+
+static kvc_status save(kvc_cache *cache, const char *path) {
+  KVC_CALL(save);
+  call.pass(cache);
+  passPath(call, path);
+  return finish(call);
+}
+
+static kvc_status load(kvc_cache *cache, const char *path) {
+  KVC_CALL(load);
+  call.pass(cache);
+  passPath(call, path);
+  return finish(call);
+}
+
+static kvc_status saveTo(kvc_cache *cache, kvc_write write, void *user) {
+  KVC_CALL(save_to);
+  call.pass(cache);
+  call.passFunction(write, user);
+  return finish(call);
+}
+
+static kvc_status loadFrom(kvc_cache *cache, kvc_read read, void *user) {
+  KVC_CALL(load_from);
+  call.pass(cache);
+  call.passFunction(read, user);
+  return finish(call);
+}
+
 /// One line a function, in the order of the table.
 static kvc_library_table table = {
     KVC_ABI_VERSION,
@@ -337,8 +398,14 @@ static kvc_library_table table = {
     plan,
     lastError,
     statusName,
+    truncate,
+    fork,
+    save,
+    load,
+    saveTo,
+    loadFrom,
 };
-static_assert(sizeof(kvc_library_table) == 8 + 16 * sizeof(void *),
+static_assert(sizeof(kvc_library_table) == 8 + 22 * sizeof(void *),
               "the table has grown: what is new needs a function here");
 
 Expected<const kvc_library_table *> openTable(Remote &remote) {

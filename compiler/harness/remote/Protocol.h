@@ -19,9 +19,17 @@
  *   call       kvc_remote_request with Call, kvc_remote_argument[arguments],
  *              kvc_remote_buffer[buffers], kvc_remote_pointer[pointers],
  *              the bytes of each buffer
- *   answer     the result as a word, the bytes of each buffer that comes back
- *   text       kvc_remote_request with Text and the address of a C string
- *   answer     its length as a word, its bytes
+ *   answer     KVC_REMOTE_RESULT, the result as a word, the bytes of each
+ * buffer that comes back text       kvc_remote_request with Text and the
+ * address of a C string answer     its length as a word, its bytes
+ *
+ * An argument may be a function that the library calls: kvc_write or kvc_read.
+ * Each of its calls is a question before the answer:
+ *
+ *   question   KVC_REMOTE_WRITE, a count, so many bytes
+ *   reply      what the function gives, as a word
+ *   question   KVC_REMOTE_READ, a count
+ *   reply      how many bytes, those
  *
  *===------------------------------------------------------------------------===*/
 
@@ -47,10 +55,15 @@ typedef struct kvc_remote_request {
   uint64_t arguments, buffers, pointers;
 } kvc_remote_request;
 
-/* A number, or a buffer's address. */
+enum {
+  KVC_REMOTE_NUMBER = 0,
+  KVC_REMOTE_BUFFER = 1,   /* its address; the value is its number */
+  KVC_REMOTE_FUNCTION = 2, /* the value is KVC_REMOTE_WRITE or _READ */
+};
+
 typedef struct kvc_remote_argument {
-  uint64_t is_buffer;
-  uint64_t value; /* or the buffer's number */
+  uint64_t kind;
+  uint64_t value;
 } kvc_remote_argument;
 
 typedef struct kvc_remote_buffer {
@@ -63,5 +76,8 @@ typedef struct kvc_remote_buffer {
 typedef struct kvc_remote_pointer {
   uint64_t buffer, offset, target;
 } kvc_remote_pointer;
+
+/* What an answer begins with. */
+enum { KVC_REMOTE_RESULT = 0, KVC_REMOTE_WRITE = 1, KVC_REMOTE_READ = 2 };
 
 #endif /* KVC_COMPILER_HARNESS_REMOTE_PROTOCOL_H */

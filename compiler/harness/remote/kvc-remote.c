@@ -60,6 +60,45 @@ static uint64_t callAt(const kvc_library_table *table, uint64_t offset,
   return called(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
 }
 
+/* A kvc_write and a kvc_read whose bytes go to and come from whoever asked for
+ * the call. */
+
+static int writeThere(void *user, const void *bytes, size_t count) {
+  const uint64_t question[2] = {KVC_REMOTE_WRITE, count};
+  uint64_t reply;
+  (void)user;
+  give(question, sizeof question);
+  give(bytes, count);
+  fflush(stdout);
+  take(&reply, sizeof reply);
+  return (int)reply;
+}
+
+static size_t readThere(void *user, void *bytes, size_t count) {
+  const uint64_t question[2] = {KVC_REMOTE_READ, count};
+  uint64_t reply;
+  (void)user;
+  give(question, sizeof question);
+  fflush(stdout);
+  take(&reply, sizeof reply);
+  if (reply > count)
+    exit(BAD_REQUEST);
+  take(bytes, reply);
+  return reply;
+}
+
+static uint64_t valueOf(const kvc_remote_argument *argument, char **memory) {
+  switch (argument->kind) {
+  case KVC_REMOTE_BUFFER:
+    return (uint64_t)(uintptr_t)memory[argument->value];
+  case KVC_REMOTE_FUNCTION:
+    return argument->value == KVC_REMOTE_WRITE ? (uint64_t)(uintptr_t)writeThere
+                                               : (uint64_t)(uintptr_t)readThere;
+  default:
+    return argument->value;
+  }
+}
+
 static void answerCall(const kvc_library_table *table,
                        const kvc_remote_request *request) {
   if (request->arguments > KVC_REMOTE_ARGUMENTS)
@@ -77,12 +116,11 @@ static void answerCall(const kvc_library_table *table,
 
   uint64_t values[KVC_REMOTE_ARGUMENTS] = {0};
   for (uint64_t i = 0; i < request->arguments; ++i)
-    values[i] = arguments[i].is_buffer
-                    ? (uint64_t)(uintptr_t)memory[arguments[i].value]
-                    : arguments[i].value;
-  const uint64_t result = callAt(table, request->where, values);
+    values[i] = valueOf(&arguments[i], memory);
+  const uint64_t answer[2] = {KVC_REMOTE_RESULT,
+                              callAt(table, request->where, values)};
 
-  give(&result, sizeof result);
+  give(answer, sizeof answer);
   for (uint64_t i = 0; i < request->buffers; ++i) {
     if (buffers[i].comes_back)
       give(memory[i], buffers[i].bytes);
