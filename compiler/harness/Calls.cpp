@@ -9,6 +9,8 @@
 
 #include "compiler/harness/Crash.h"
 
+#include <cstring>
+
 using namespace llvm;
 
 namespace kvc::harness {
@@ -136,6 +138,55 @@ kvc_status merge(const LoadedLibrary &library, int64_t layer, int64_t tokens,
     return status;
   output = {widen(io, out.data(), rows * shape.valueDim), std::move(lse)};
   return KVC_OK;
+}
+
+kvc_status truncate(const LoadedLibrary &library, const LibraryCache &cache,
+                    int64_t tokens) {
+  return LibraryCall("truncate").run(library->truncate, cache.get(), tokens);
+}
+
+kvc_status reset(const LoadedLibrary &library, const LibraryCache &cache) {
+  return LibraryCall("reset").run(library->reset, cache.get());
+}
+
+kvc_status fork(const LoadedLibrary &library, const LibraryCache &cache,
+                std::optional<LibraryCache> &fork) {
+  kvc_cache *made = nullptr;
+  if (kvc_status status = LibraryCall("fork").run(
+          library->fork, cache.get(), (const kvc_options *)nullptr, &made))
+    return status;
+  fork.emplace(*library, made);
+  return KVC_OK;
+}
+
+static int addBytes(void *user, const void *bytes, size_t count) {
+  auto *to = static_cast<std::vector<uint8_t> *>(user);
+  const auto *from = static_cast<const uint8_t *>(bytes);
+  to->insert(to->end(), from, from + count);
+  return 0;
+}
+
+kvc_status save(const LoadedLibrary &library, const LibraryCache &cache,
+                std::vector<uint8_t> &bytes) {
+  bytes.clear();
+  return LibraryCall("save_to").run(library->save_to, cache.get(), addBytes,
+                                    static_cast<void *>(&bytes));
+}
+
+static size_t takeBytes(void *user, void *bytes, size_t count) {
+  auto *from = static_cast<ArrayRef<uint8_t> *>(user);
+  count = std::min(count, from->size());
+  if (count > 0)
+    std::memcpy(bytes, from->data(), count);
+  *from = from->drop_front(count);
+  return count;
+}
+
+kvc_status load(const LoadedLibrary &library, const LibraryCache &cache,
+                ArrayRef<uint8_t> bytes) {
+  return LibraryCall("load_from")
+      .run(library->load_from, cache.get(), takeBytes,
+           static_cast<void *>(&bytes));
 }
 
 } // namespace kvc::harness

@@ -10,6 +10,8 @@
 
 #include "compiler/harness/LoadedLibrary.h"
 
+#include <optional>
+
 namespace kvc::harness {
 
 /// Tokens of one layer: q, k and v one token after another; k and v are empty
@@ -61,6 +63,18 @@ kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
                   bool withSinks, Output &output);
 kvc_status merge(const LoadedLibrary &library, int64_t layer, int64_t tokens,
                  llvm::ArrayRef<Output> parts, Output &output);
+
+kvc_status truncate(const LoadedLibrary &library, const LibraryCache &cache,
+                    int64_t tokens);
+kvc_status reset(const LoadedLibrary &library, const LibraryCache &cache);
+/// On an error `fork` is left alone.
+kvc_status fork(const LoadedLibrary &library, const LibraryCache &cache,
+                std::optional<LibraryCache> &fork);
+/// Through a stream, in blocks as the library makes them.
+kvc_status save(const LoadedLibrary &library, const LibraryCache &cache,
+                std::vector<uint8_t> &bytes);
+kvc_status load(const LoadedLibrary &library, const LibraryCache &cache,
+                llvm::ArrayRef<uint8_t> bytes);
 
 } // namespace kvc::harness
 

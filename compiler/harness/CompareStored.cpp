@@ -54,7 +54,7 @@ bool Comparison::compareStats(int64_t layer) {
                     formatv("at length {0}: {1} is {2} in stats, {3} in "
                             "the reference",
                             store.seen(), name, values.first, values.second));
-  if (!compareBytes(layer, got.used, store.seen(), "stats"))
+  if (!compareBytes(layer, got.used, store.reached(), "stats"))
     return false;
   if (!compareHeld(layer, got))
     return false;
@@ -66,16 +66,28 @@ bool Comparison::compareStats(int64_t layer) {
 }
 
 bool Comparison::compareHeld(int64_t layer, const kvc_stats &got) {
-  const int64_t seen = expected->store(layer).seen();
-  const int64_t want = held[layer].bytes();
+  const reference::Store &store = expected->store(layer);
+  const int64_t seen = store.seen();
+  const HeldPages &pages = held[layer];
+  const int64_t want = pages.isExact() ? pages.bytes() : got.held;
   if (got.held != want)
     return missed(layer,
                   formatv("at length {0}: {1} bytes are held in pages, at the "
                           "high-water mark it should be {2}",
                           seen, got.held, want));
-  const int64_t used = reference::planBytes(expected->policy(layer),
-                                            expected->shape(layer), seen)
-                           .total();
+  if (got.held < pages.inUse())
+    return missed(layer, formatv("at length {0}: {1} bytes are held in pages, "
+                                 "tokens are in {2}",
+                                 seen, got.held, pages.inUse()));
+  const int64_t mostShared = relatives() > 1 ? pages.inUse() : 0;
+  if (got.shared < 0 || got.shared > mostShared)
+    return missed(layer, formatv("at length {0}: {1} bytes are shared, at most "
+                                 "{2} could be",
+                                 seen, got.shared, mostShared));
+  const int64_t used =
+      reference::planBytes(expected->policy(layer), expected->shape(layer),
+                           seen, store.reached())
+          .total();
   if (got.used.padding != want - used)
     return missed(layer,
                   formatv("at length {0}: {1} bytes are padding, where {2} are "
@@ -84,10 +96,11 @@ bool Comparison::compareHeld(int64_t layer, const kvc_stats &got) {
   return true;
 }
 
-bool Comparison::compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,
-                              StringRef from) {
+bool Comparison::compareBytes(int64_t layer, const kvc_bytes &got,
+                              int64_t reached, StringRef from) {
+  const int64_t seen = expected->store(layer).seen();
   const reference::BytePlan want = reference::planBytes(
-      expected->policy(layer), expected->shape(layer), seen);
+      expected->policy(layer), expected->shape(layer), seen, reached);
   const std::pair<const char *, std::pair<int64_t, int64_t>> lines[] = {
       {"codes", {got.codes, want.codes}},
       {"scales", {got.scales, want.scales}},

@@ -54,13 +54,20 @@ Comparison::create(const LoadedLibrary &library, mlir::ModuleOp module,
   auto cache = library.create(firstPosition, sinks);
   if (!cache)
     return cache.takeError();
-  return std::unique_ptr<Comparison>(new Comparison(
-      library, std::move(*cache), std::move(*expected), std::move(*held)));
+  return std::unique_ptr<Comparison>(
+      new Comparison(library, sinks, std::move(*cache), std::move(*expected),
+                     std::move(*held)));
 }
 
 bool Comparison::missed(int64_t layer, const Twine &what) {
   if (text.empty())
     text = ("layer " + Twine(layer) + ": " + what).str();
+  return false;
+}
+
+bool Comparison::missed(const Twine &what) {
+  if (text.empty())
+    text = what.str();
   return false;
 }
 
@@ -83,12 +90,16 @@ bool Comparison::step(int64_t layer, const TokenInput &input, bool compare) {
   const std::chrono::duration<double> took =
       std::chrono::steady_clock::now() - start;
   seconds.push_back(took.count());
+  const kvc_status wanted = wantedOf(layer, 1);
+  if (status != wanted)
+    return missed(layer, "position " + Twine(position) + ": decode gives " +
+                             library->status_name(status) + ", it should be " +
+                             library->status_name(wanted) + ": " +
+                             actual.lastError());
   if (status != KVC_OK)
-    return missed(layer, "position " + Twine(position) +
-                             ": decode fails: " + library->status_name(status) +
-                             ": " + actual.lastError());
+    return compareStats(layer);
   held[layer].append(1);
-  reference::Attended want =
+  const reference::Attended want =
       expected->decode(layer, {input.q, input.k, input.v}, compare);
   return (!compare || compareRows(layer, position, got, want, library.io())) &&
          compareStats(layer);

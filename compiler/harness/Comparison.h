@@ -25,6 +25,16 @@ struct Worst {
   void join(const Worst &other);
 };
 
+/// Of consecutive tokens, what a call takes; without `attends` no queries.
+Tokens tokensOf(int64_t position, llvm::ArrayRef<TokenInput> inputs,
+                bool attends);
+
+/// What a library wrote of a cache, and what the reference was then.
+struct Snapshot {
+  std::vector<uint8_t> bytes;
+  std::unique_ptr<reference::Reference> state;
+};
+
 /// Runs the same tokens through a library and the reference. After the first
 /// miss it says what it was, and no step is of use any more.
 class Comparison {
@@ -41,11 +51,44 @@ public:
   /// A chunk of tokens in one call; without `attends`, tokens alone. A reader's
   /// chunk ends at its owner's newest token.
   bool chunk(int64_t layer, llvm::ArrayRef<TokenInput> inputs, bool attends);
+  /// What one cache takes in a call that carries several; a reader's tokens end
+  /// at its owner's newest.
+  struct Item {
+    Comparison *both;
+    llvm::ArrayRef<TokenInput> inputs;
+  };
+  /// One call: `decode` where it attends and each has one token, else a chunk
+  /// each. The miss is that of the item which has one.
+  static bool chunks(int64_t layer, llvm::ArrayRef<Item> items, bool attends);
   /// Queries as of `position` over all tokens, in parts between `cuts`
   /// (ascending token numbers, first position excluded) and merged. What lies
   /// farther back than rollback may be refused as gone.
   bool query(int64_t layer, int64_t position, const TokenInput &input,
              llvm::ArrayRef<int64_t> cuts);
+  /// Back to a length, where what was stored then is still there; else it must
+  /// be refused and change nothing.
+  bool truncate(int64_t tokens);
+  bool reset();
+  /// Both once more, with the same tokens; null where that missed.
+  std::unique_ptr<Comparison> fork();
+  /// Both once more, without tokens.
+  llvm::Expected<std::unique_ptr<Comparison>> fresh() const;
+  /// A snapshot through a stream, or by way of the file at `path`, which must
+  /// have the same bytes. It changes nothing.
+  bool save(Snapshot &snapshot, const std::string &path = "");
+  /// Takes the place of what is there: the same tokens, the same bytes again.
+  bool load(const Snapshot &snapshot, const std::string &path = "");
+  /// A snapshot that must be refused and change nothing.
+  bool refusesSnapshot(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef what);
+  /// Calls of these that must be refused and change nothing.
+  bool compareBadOperations();
+  /// All that is stored, of all layers.
+  bool compareAll();
+  /// What the library's snapshot of now is.
+  bool snapshotBytes(std::vector<uint8_t> &bytes);
+  /// How many caches the pages may be shared among.
+  int64_t relatives() const { return family.use_count(); }
+
   /// What the layer holds: values and positions bit for bit, stats and bytes.
   bool compareStored(int64_t layer);
   /// Calls that must be refused and change nothing; `input` is one that the
@@ -67,12 +110,22 @@ public:
   int64_t nextPosition(int64_t layer) const;
 
 private:
-  Comparison(const LoadedLibrary &library, LibraryCache cache,
-             std::unique_ptr<reference::Reference> expected,
+  Comparison(const LoadedLibrary &library, LearnedSinks sinks,
+             LibraryCache cache, std::unique_ptr<reference::Reference> expected,
              std::vector<HeldPages> held)
-      : library(library), actual(std::move(cache)),
-        expected(std::move(expected)), held(std::move(held)) {}
+      : library(library), sinks(std::move(sinks)), actual(std::move(cache)),
+        expected(std::move(expected)), held(held), empty(std::move(held)) {}
 
+  /// What the library must answer to queries of a reader.
+  kvc_status wantedOf(int64_t layer, int64_t count) const;
+  bool compareChunk(int64_t layer, llvm::ArrayRef<TokenInput> inputs,
+                    bool attends, const char *function, kvc_status status,
+                    const Output &got);
+  bool compareStatus(const char *function, kvc_status got, kvc_status want);
+  /// Whether the library's state is that of `before`, its snapshot then.
+  bool compareUnchanged(const std::vector<uint8_t> &before,
+                        llvm::StringRef what);
+  bool missed(const llvm::Twine &what);
   bool missed(int64_t layer, const llvm::Twine &what);
   /// `row` is the first of `got`'s rows that are compared.
   bool compareRows(int64_t layer, int64_t position, const Output &got,
@@ -85,7 +138,7 @@ private:
                    bool withSinks, Output &got);
   bool compareStats(int64_t layer);
   bool compareHeld(int64_t layer, const kvc_stats &got);
-  bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t seen,
+  bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t reached,
                     llvm::StringRef from);
   bool compareRead(int64_t layer, int64_t from, int64_t to);
   bool compareValues(int64_t layer, kv::Plane plane, int64_t from, int64_t to,
@@ -94,9 +147,13 @@ private:
                kvc_status want, llvm::StringRef what);
 
   const LoadedLibrary &library;
+  LearnedSinks sinks; ///< that caches are made with
   LibraryCache actual;
   std::unique_ptr<reference::Reference> expected;
-  std::vector<HeldPages> held; ///< by layer, what it should be
+  std::vector<HeldPages> held;  ///< by layer, what it should be
+  std::vector<HeldPages> empty; ///< the same without tokens
+  /// Shared by those whose pages may be.
+  std::shared_ptr<char> family = std::make_shared<char>();
   Worst largest;
   bool isRandom = false;
   std::string text;

@@ -47,6 +47,15 @@ ArrayRef<StringRef> typedParts() {
   return names;
 }
 
+ArrayRef<StringRef> operationNames() {
+  static const StringRef names[] = {"append", "prefill", "decode",   "attend",
+                                    "merge",  "batch",   "truncate", "gone",
+                                    "fork",   "save",    "load",     "damaged",
+                                    "anew",   "reset",   "bad calls"};
+  static_assert(std::size(names) == std::tuple_size_v<OperationCounts>);
+  return names;
+}
+
 static int numberOf(ArrayRef<StringRef> names, StringRef name) {
   return static_cast<int>(llvm::find(names, name) - names.begin());
 }
@@ -143,6 +152,11 @@ void Coverage::count(const spec::Spec &spec) {
   }
 }
 
+void Coverage::count(const OperationCounts &met) {
+  for (auto [count, more] : zip(operations, met))
+    count += more;
+}
+
 void Coverage::countTypes(const spec::Layer &layer, spec::FloatType io) {
   auto count = [&](StringRef part, spec::FloatType type) {
     ++types[numberOf(typedParts(), part)][static_cast<size_t>(type)];
@@ -173,6 +187,15 @@ int64_t Coverage::emptyTypes() const {
   for (const auto &part : types)
     empty += llvm::count(part, 0);
   return empty;
+}
+
+int64_t Coverage::emptyOperations() const { return llvm::count(operations, 0); }
+
+void Coverage::printOperations(raw_ostream &os) const {
+  os << "operations:";
+  for (auto [name, count] : zip(operationNames(), operations))
+    os << formatv(" {0} {1}{2}", name, count ? std::to_string(count) : "EMPTY",
+                  name == operationNames().back() ? "\n" : ",");
 }
 
 /// A row for each part, a column for each type.
@@ -223,6 +246,7 @@ void Coverage::print(raw_ostream &os) const {
                 static_cast<int64_t>(allCells().size()) - empty(),
                 allCells().size());
   printTypes(os);
+  printOperations(os);
 }
 
 } // namespace kvc::harness

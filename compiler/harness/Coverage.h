@@ -39,24 +39,50 @@ const std::vector<Cell> &allCells();
 /// The one that a resolved layer is.
 Cell cellOf(const spec::Layer &layer);
 
+/// What may happen to a cache.
+enum class Operation {
+  Append,
+  Prefill,
+  Decode,
+  Attend,
+  Merge,
+  Batch,    ///< one call for several caches
+  Truncate, ///< back to what is there
+  Gone,     ///< truncate or attend: what they want is not
+  Fork,
+  Save,
+  Load,
+  Damaged, ///< a load that must be refused
+  Anew,    ///< the same tokens, cut otherwise: the same snapshot
+  Reset,
+  BadCall,
+};
+llvm::ArrayRef<llvm::StringRef> operationNames(); ///< in their order
+using OperationCounts = std::array<int64_t, 15>;
+
 /// Counts layers by combination, and by the types of what they have.
 class Coverage {
 public:
   Coverage();
   void count(const spec::Spec &spec);
+  void count(const OperationCounts &met);
   /// Combinations that no layer was.
   int64_t empty() const;
   /// Parts and types that no layer had, of typedParts() x floatTypes().
   int64_t emptyTypes() const;
+  /// Operations that no case met.
+  int64_t emptyOperations() const;
   /// A table of counts; what was never met is marked.
   void print(llvm::raw_ostream &os) const;
 
 private:
   void countTypes(const spec::Layer &layer, spec::FloatType io);
   void printTypes(llvm::raw_ostream &os) const;
+  void printOperations(llvm::raw_ostream &os) const;
 
   std::vector<int64_t> counts;   ///< by indexOf
   std::vector<int64_t> features; ///< in the order of their names
+  OperationCounts operations = {};
   std::array<std::array<int64_t, 3>, 6> types = {}; ///< by part and type
 };
 

@@ -46,10 +46,12 @@ static Expected<std::string> playCase(const FuzzOptions &options,
   if (!comparison)
     return comparison.takeError();
   coverage.count(*(*model)->getSpec());
-  std::string miss = Play(**comparison, *library, random.next()).run();
+  Play play(std::move(*comparison), *library, random.next());
+  std::string miss = play.runOperations();
   if (miss.empty())
     miss = compareTogether(*library, random.next());
-  worst.join((*comparison)->worst());
+  coverage.count(play.met());
+  worst.join(play.worst());
   return miss;
 }
 

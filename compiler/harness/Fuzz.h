@@ -23,9 +23,10 @@ struct FuzzOptions {
   std::string runner;   ///< as LoadedLibrary::open has it
 };
 
-/// Each case: a random spec, compiled, and random steps held against the
-/// reference. Prints what missed with all that makes it again, and at the end
-/// which combinations of the axes were met. Whether all was right.
+/// Each case: a random spec, compiled, and random calls and operations held
+/// against the reference. Prints what missed with all that makes it again, and
+/// at the end which combinations of the axes and how many of each operation
+/// were met. Whether all was right.
 bool fuzz(const FuzzOptions &options, llvm::raw_ostream &os);
 
 } // namespace kvc::harness

@@ -52,12 +52,12 @@ HeldPages::Tokens HeldPages::holds(kv::StreamAttr stream,
   return {std::max(first, coded), length};
 }
 
-/// The same with what `rollback` keeps of earlier lengths; nothing was
-/// truncated.
+/// The same with what `rollback` keeps of earlier lengths.
 HeldPages::Tokens HeldPages::keeps(kv::StreamAttr stream,
                                    int64_t length) const {
   Tokens now = holds(stream, length);
-  const int64_t back = std::max<int64_t>(0, length - policy.getRollback());
+  const int64_t back =
+      std::max<int64_t>(0, std::max(reached, length) - policy.getRollback());
   now.begin = std::min(now.begin, holds(stream, back).begin);
   return now;
 }
@@ -96,6 +96,7 @@ void HeldPages::appendPiece(int64_t count) {
     stream.pages = std::max(
         stream.pages, pagesOf(stream, needs(stream.attr, seen, seen + count)));
   seen += count;
+  reached = std::max(reached, seen);
 }
 
 void HeldPages::appendEach(int64_t count) {
@@ -104,6 +105,7 @@ void HeldPages::appendEach(int64_t count) {
   for (Stream &stream : streams)
     raise(stream, seen, seen + count);
   seen += count;
+  reached = std::max(reached, seen);
 }
 
 /// Raises the mark to what the steps from length `from` to `to` need.
@@ -126,10 +128,41 @@ void HeldPages::raise(Stream &stream, int64_t from, int64_t to) {
   raise(stream, from, middle);
 }
 
+void HeldPages::truncate(int64_t tokens) { seen = std::min(seen, tokens); }
+
+void HeldPages::reset() { seen = reached = 0; }
+
+HeldPages HeldPages::fork() const {
+  HeldPages copy = *this;
+  for (Stream &stream : copy.streams)
+    stream.pages = pagesOf(stream, keeps(stream.attr, seen));
+  return copy;
+}
+
+void HeldPages::load(int64_t tokens) {
+  loosen();
+  seen = tokens;
+  reached = tokens + (policy ? policy.getRollback() : 0);
+  for (Stream &stream : streams)
+    stream.pages =
+        std::max(stream.pages, pagesOf(stream, keeps(stream.attr, seen)));
+}
+
+int64_t HeldPages::bytesOf(const Stream &stream, int64_t pages) const {
+  return 4 * stream.layout.pageWords * pages;
+}
+
 int64_t HeldPages::bytes() const {
   int64_t bytes = 0;
   for (const Stream &stream : streams)
-    bytes += 4 * stream.layout.pageWords * stream.pages;
+    bytes += bytesOf(stream, stream.pages);
+  return bytes;
+}
+
+int64_t HeldPages::inUse() const {
+  int64_t bytes = 0;
+  for (const Stream &stream : streams)
+    bytes += bytesOf(stream, pagesOf(stream, keeps(stream.attr, seen)));
   return bytes;
 }
 

@@ -37,10 +37,23 @@ public:
   /// They were appended one by one. Costs little for any `count`: steps that
   /// cannot raise the mark are not looked at.
   void appendEach(int64_t count);
+  /// Back to `tokens`, or to none and as if none had been; pages stay.
+  void truncate(int64_t tokens);
+  void reset();
+  /// From here on pages are shared with a fork, or came with a snapshot: how
+  /// many serve again is the library's affair, and bytes() no longer exact.
+  void loosen() { exact = false; }
+  /// What a fork of it begins with.
+  HeldPages fork() const;
+  /// What it is once it has taken in a snapshot of `tokens` tokens.
+  void load(int64_t tokens);
 
   /// Bytes of all pages at the high-water mark: a page that is freed serves
   /// again in its stream, and in no other.
   int64_t bytes() const;
+  bool isExact() const { return exact; }
+  /// Bytes of the pages that hold tokens now.
+  int64_t inUse() const;
 
 private:
   /// begin <= t < end; none where begin >= end.
@@ -57,6 +70,7 @@ private:
 
   static Tokens join(Tokens a, Tokens b);
   void appendPiece(int64_t count);
+  int64_t bytesOf(const Stream &stream, int64_t pages) const;
   static int64_t pagesOf(const Stream &stream, Tokens tokens);
   void raise(Stream &stream, int64_t from, int64_t to);
   Tokens holds(kv::StreamAttr stream, int64_t length) const;
@@ -66,7 +80,8 @@ private:
   kv::PolicyAttr policy;
   std::vector<Stream> streams;
   int64_t piece = 1;
-  int64_t seen = 0;
+  int64_t seen = 0, reached = 0;
+  bool exact = true;
 };
 
 /// One for each layer of the one `kv.model` in `module`, compiled for

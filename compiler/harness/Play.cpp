@@ -22,17 +22,44 @@ static InputKind randomKind(Random &random) {
       static_cast<int64_t>(allInputKinds().size()))];
 }
 
-Play::Play(Comparison &comparison, const LoadedLibrary &library, uint64_t seed)
-    : comparison(comparison), library(library), model(comparison.reference()),
-      random(seed), seed(seed), kind(randomKind(random)),
-      mixed(random.oneIn(4)), length(chooseLength()) {}
+Play::Play(std::unique_ptr<Comparison> comparison, const LoadedLibrary &library,
+           uint64_t seed)
+    : library(library), random(seed), seed(seed), kind(randomKind(random)),
+      mixed(random.oneIn(4)) {
+  auto first = std::make_unique<Branch>();
+  first->history.resize(library.layers().size());
+  first->both = std::move(comparison);
+  branches.push_back(std::move(first));
+  length = chooseLength();
+}
+
+Worst Play::worst() const {
+  Worst all = before;
+  for (const auto &branch : branches)
+    all.join(branch->both->worst());
+  return all;
+}
+
+bool Play::missed(const Twine &why) {
+  if (text.empty())
+    text = why.str();
+  return false;
+}
+
+bool Play::check(const Branch &branch, bool good) {
+  if (!good && text.empty())
+    text = branch.both->miss();
+  return good;
+}
 
 int64_t Play::limitOf(int64_t layer) const {
-  return model.policy(layer).getTime().getLimit().value_or(length);
+  return branches.front()->model().policy(layer).getTime().getLimit().value_or(
+      INT64_MAX);
 }
 
 /// Past the borders of the layer that has them farthest away.
 int64_t Play::chooseLength() {
+  const reference::Reference &model = branches.front()->model();
   int64_t most = 1;
   double cost = 0;
   for (int64_t layer = 0; layer < model.layers(); ++layer) {
@@ -56,10 +83,11 @@ int64_t Play::chooseLength() {
 
 /// Single tokens as often as chunks; no more than any owner takes, nor across
 /// the end of a context.
-int64_t Play::chooseChunk(int64_t token) {
+int64_t Play::chooseChunk(const Branch &branch) {
+  const int64_t token = branch.token;
   int64_t most = random.oneIn(2) ? 1 : random.between(1, 150);
   most = std::min(most, length - token);
-  for (int64_t layer = 0; layer < model.layers(); ++layer) {
+  for (int64_t layer = 0; layer < branch.model().layers(); ++layer) {
     if (const int64_t chunk = library.chunk(layer); chunk >= 0)
       most = std::min(most, chunk);
     if (token < limitOf(layer))
@@ -68,54 +96,116 @@ int64_t Play::chooseChunk(int64_t token) {
   return most;
 }
 
-TokenInput Play::input(int64_t layer, int64_t token) {
-  return makeInput(mixed ? randomKind(random) : kind, seed, layer, token,
-                   library.layers()[layer], model.stores(layer), library.io());
+/// How many tokens an owner takes on the way to `target`; one that is behind
+/// the others may need several calls.
+int64_t Play::nextOf(const Branch &branch, int64_t layer,
+                     int64_t target) const {
+  int64_t count =
+      std::min(target, limitOf(layer)) - branch.model().store(layer).seen();
+  if (const int64_t chunk = library.chunk(layer); chunk >= 0)
+    count = std::min(count, chunk);
+  return std::max<int64_t>(0, count);
 }
 
-/// A layer whose context ended before the others' do.
-bool Play::playFull(int64_t layer, int64_t token) {
-  return !model.stores(layer) || token > limitOf(layer) ||
-         comparison.compareFull(layer, input(layer, token));
+TokenInput Play::input(const Branch &branch, int64_t layer, int64_t token) {
+  const uint64_t from = branch.inputs ? Random::mix(seed, branch.inputs) : seed;
+  return makeInput(mixed ? randomKind(random) : kind, from, layer, token,
+                   library.layers()[layer], branch.model().stores(layer),
+                   library.io());
 }
 
-bool Play::playOwner(int64_t layer, int64_t token, int64_t count) {
+std::vector<TokenInput> Play::inputsOf(const Branch &branch, int64_t layer,
+                                       int64_t from, int64_t count) {
   std::vector<TokenInput> inputs;
   inputs.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
-    inputs.push_back(input(layer, token + i));
-  if (random.oneIn(40) && !comparison.compareErrors(layer, inputs.front()))
+    inputs.push_back(input(branch, layer, from + i));
+  return inputs;
+}
+
+/// What an owner took can be given to another cache.
+void Play::keep(Branch &branch, int64_t layer, std::vector<TokenInput> inputs) {
+  taken += static_cast<int64_t>(inputs.size());
+  if (!operates || !branch.model().stores(layer))
+    return;
+  for (TokenInput &input : inputs) {
+    input.q.clear();
+    branch.history[layer].push_back(std::move(input));
+  }
+}
+
+/// A layer whose context ended before the others' do.
+bool Play::playFull(Branch &branch, int64_t layer) {
+  if (!branch.model().stores(layer) || branch.token > limitOf(layer))
+    return true;
+  note(Operation::BadCall);
+  return branch.both->compareFull(layer, input(branch, layer, branch.token));
+}
+
+bool Play::playErrors(Branch &branch, int64_t layer, const TokenInput &input) {
+  note(Operation::BadCall);
+  std::vector<uint8_t> first, then;
+  Comparison &both = *branch.both;
+  if (operates && !both.snapshotBytes(first))
     return false;
-  if (count > 1 && random.oneIn(4))
-    return comparison.chunk(layer, inputs, /*attends=*/false);
-  // The reference computes every row of a prefill.
-  if ((count > 1 && random.oneIn(stride)) || random.oneIn(8))
-    return comparison.chunk(layer, inputs, /*attends=*/true);
-  return llvm::all_of(inputs, [&](const TokenInput &next) {
-    return comparison.step(layer, next, random.oneIn(stride));
-  });
+  if (!both.compareErrors(layer, input))
+    return false;
+  if (operates && !both.snapshotBytes(then))
+    return false;
+  return first == then ||
+         missed("a call that is refused changes what a snapshot has");
+}
+
+bool Play::playOwner(Branch &branch, int64_t layer, int64_t count) {
+  Comparison &both = *branch.both;
+  std::vector<TokenInput> inputs =
+      inputsOf(branch, layer, branch.model().seen(layer), count);
+  if (random.oneIn(40) && !playErrors(branch, layer, inputs.front()))
+    return false;
+  bool good = true;
+  if (count > 1 && random.oneIn(4)) {
+    note(Operation::Append);
+    good = both.chunk(layer, inputs, /*attends=*/false);
+  } else if ((count > 1 && random.oneIn(stride)) || random.oneIn(8)) {
+    // The reference computes every row of a prefill.
+    note(Operation::Prefill);
+    good = both.chunk(layer, inputs, /*attends=*/true);
+  } else {
+    note(Operation::Decode);
+    good = llvm::all_of(inputs, [&](const TokenInput &next) {
+      return both.step(layer, next, random.oneIn(stride));
+    });
+  }
+  keep(branch, layer, std::move(inputs));
+  return good;
 }
 
 /// A reader may leave queries out, of a chunk as well: it asks for the last
 /// ones of it.
-bool Play::playReader(int64_t layer, int64_t token, int64_t count) {
+bool Play::playReader(Branch &branch, int64_t layer, int64_t count) {
   if (random.oneIn(5))
     return true;
-  std::vector<TokenInput> inputs;
-  for (int64_t i = random.below(count); i < count; ++i)
-    inputs.push_back(input(layer, token + i));
-  if (random.oneIn(40) && !comparison.compareErrors(layer, inputs.back()))
+  const int64_t skipped = random.below(count);
+  const std::vector<TokenInput> inputs = inputsOf(
+      branch, layer, branch.model().store(layer).seen() - count + skipped,
+      count - skipped);
+  if (random.oneIn(40) && !playErrors(branch, layer, inputs.back()))
     return false;
-  if (inputs.size() > 1 || random.oneIn(4))
-    return comparison.chunk(layer, inputs, /*attends=*/true);
-  return comparison.step(layer, inputs.back(), random.oneIn(stride));
+  if (inputs.size() > 1 || random.oneIn(4)) {
+    note(Operation::Prefill);
+    return branch.both->chunk(layer, inputs, /*attends=*/true);
+  }
+  note(Operation::Decode);
+  return branch.both->step(layer, inputs.back(), random.oneIn(stride));
 }
 
 /// At the newest token, some way back, or ahead.
-bool Play::playQuery(int64_t layer) {
-  const reference::Store &store = model.store(layer);
+bool Play::playQuery(Branch &branch, int64_t layer) {
+  const reference::Store &store = branch.model().store(layer);
   const int64_t seen = store.seen();
-  const int64_t rollback = model.policy(layer).getRollback();
+  if (seen == 0)
+    return true;
+  const int64_t rollback = branch.model().policy(layer).getRollback();
   int64_t back = 0;
   if (random.oneIn(2))
     back = random.between(0, std::min(seen - 1, 2 * rollback + 2));
@@ -125,38 +215,51 @@ bool Play::playQuery(int64_t layer) {
   for (int64_t i = random.below(4); i > 0; --i)
     cuts.push_back(random.between(0, seen + 1));
   llvm::sort(cuts);
-  return comparison.query(layer, store.firstPosition() + seen - 1 - back,
-                          input(layer, seen), cuts);
+  const bool held = store.isHeld(seen - back);
+  note(held ? Operation::Attend : Operation::Gone);
+  if (held)
+    note(Operation::Merge);
+  return branch.both->query(layer, store.firstPosition() + seen - 1 - back,
+                            input(branch, layer, seen), cuts);
 }
 
-bool Play::playChunk(int64_t token, int64_t count) {
-  for (int64_t layer = 0; layer < model.layers(); ++layer) {
-    if (token >= limitOf(layer)) {
-      if (!playFull(layer, token))
+bool Play::playChunk(Branch &branch, int64_t count) {
+  const reference::Reference &model = branch.model();
+  const int64_t target = branch.token + count;
+  std::vector<int64_t> before;
+  for (int64_t layer = 0; layer < model.layers(); ++layer)
+    before.push_back(model.store(layer).seen());
+  // At times the layers' lengths come apart.
+  const int64_t last = operates && random.oneIn(12)
+                           ? random.below(model.layers())
+                           : model.layers() - 1;
+  for (int64_t layer = 0; layer <= last; ++layer) {
+    const bool owns = model.stores(layer);
+    if (owns && before[layer] >= limitOf(layer)) {
+      if (!check(branch, playFull(branch, layer)))
         return false;
       continue;
     }
-    const bool right = model.stores(layer) ? playOwner(layer, token, count)
-                                           : playReader(layer, token, count);
-    if (!right)
+    const int64_t next = owns ? nextOf(branch, layer, target)
+                              : model.store(layer).seen() - before[layer];
+    if (next > 0 && !check(branch, owns ? playOwner(branch, layer, next)
+                                        : playReader(branch, layer, next)))
       return false;
-    if (random.oneIn(6 * stride) && !playQuery(layer))
+    if (random.oneIn(6 * stride) && !check(branch, playQuery(branch, layer)))
       return false;
-    if ((random.oneIn(6) || token + count == length) &&
-        !comparison.compareStored(layer))
+    if ((random.oneIn(6) || target == length) &&
+        !check(branch, branch.both->compareStored(layer)))
       return false;
   }
+  branch.token = target;
   return true;
 }
 
-std::string Play::run() {
-  for (int64_t token = 0; token < length;) {
-    const int64_t count = chooseChunk(token);
-    if (!playChunk(token, count))
-      return comparison.miss();
-    token += count;
-  }
-  return "";
+std::string Play::runCalls() {
+  while (branch().token < length)
+    if (!playChunk(branch(), chooseChunk(branch())))
+      break;
+  return text;
 }
 
 } // namespace kvc::harness

@@ -63,6 +63,8 @@ public:
   /// All calls in a random order; and that sequences which share calls or
   /// threads give what each gives alone.
   Error checkCalls();
+  /// Truncate, fork, save, load and reset.
+  Error checkOperations();
   Error checkTrace(StringRef path);
   bool allRight() const { return right; }
 
@@ -80,7 +82,8 @@ private:
                 const TokenInput &input);
   bool finish(const Check &check, ArrayRef<LayerSchedule> schedules,
               Comparison &comparison, Source source);
-  void print(const Check &check, int64_t tokens, const Comparison &comparison);
+  void print(const Check &check, int64_t tokens, const Worst &worst,
+             StringRef miss);
 
   const LoadedLibrary &library;
   mlir::ModuleOp module;
@@ -98,17 +101,16 @@ void Verifier::printTitle() {
                 "rows", "stored", "out/bound", "lse/bound", "error");
 }
 
-void Verifier::print(const Check &check, int64_t tokens,
-                     const Comparison &comparison) {
+void Verifier::print(const Check &check, int64_t tokens, const Worst &worst,
+                     StringRef miss) {
   progress.clear();
-  const Worst &worst = comparison.worst();
   os << formatv("{0,-18}{1,8}{2,9}{3,9}{4,12:f4}{5,12:f4}{6,12:e2}\n",
                 check.name, tokens, worst.rows, worst.stores, worst.out,
                 worst.lse, worst.relative);
-  if (comparison.miss().empty())
+  if (miss.empty())
     return;
   right = false;
-  os << "  miss: " << comparison.miss() << "\n";
+  os << "  miss: " << miss << "\n";
 }
 
 /// One token of one layer; calls that are refused come before the token that
@@ -161,7 +163,7 @@ Error Verifier::run(const Check &check, ArrayRef<LayerSchedule> schedules,
   }
   if (good)
     finish(check, schedules, comparison, source);
-  print(check, length, comparison);
+  print(check, length, comparison.worst(), comparison.miss());
   return Error::success();
 }
 
@@ -196,14 +198,29 @@ Error Verifier::checkCalls() {
                                        makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
     return comparison.takeError();
-  Play play(**comparison, library, /*seed=*/1);
-  play.run();
-  print(check, play.getLength(), **comparison);
+  Play play(std::move(*comparison), library, /*seed=*/1);
+  const std::string miss = play.runCalls();
+  print(check, play.getLength(), play.worst(), miss);
   const std::string apart = compareTogether(library, /*seed=*/1);
   if (!apart.empty()) {
     right = false;
     os << "  miss: " << apart << "\n";
   }
+  return Error::success();
+}
+
+Error Verifier::checkOperations() {
+  Check check;
+  check.name = "operations";
+  Trial trial(check.name + "\n  miss: ", os);
+  progress.show(check.name);
+  auto comparison = Comparison::create(library, module, 0,
+                                       makeSinks(/*seed=*/1, library.layers()));
+  if (!comparison)
+    return comparison.takeError();
+  Play play(std::move(*comparison), library, /*seed=*/1);
+  const std::string miss = play.runEachOperation();
+  print(check, play.getLength(), play.worst(), miss);
   return Error::success();
 }
 
@@ -246,6 +263,8 @@ Expected<bool> verify(const Subject &subject, StringRef trace,
     if (Error error = verifier.checkKind(kind))
       return error;
   if (Error error = verifier.checkCalls())
+    return error;
+  if (Error error = verifier.checkOperations())
     return error;
   if (!trace.empty())
     if (Error error = verifier.checkTrace(trace))
