@@ -348,19 +348,18 @@ bool Play::grow(Branch &branch, int64_t tokens) {
   return true;
 }
 
-/// Back by one, by rollback, and where it is gone; each time other tokens come.
+/// Back to the longest length that is there, then to where one is gone; other
+/// tokens come.
 bool Play::backAndOn(Branch &branch) {
-  for (int64_t back : {int64_t{1}, branch.model().policy(0).getRollback()}) {
-    const int64_t tokens =
-        std::max<int64_t>(0, branch.model().longest() - back);
-    if (!truncate(branch, tokens) || !grow(branch, length))
-      return false;
-  }
-  const int64_t longest = branch.model().longest();
-  for (int64_t tokens = longest; tokens >= 0; --tokens)
+  int64_t there = branch.model().longest() - 1;
+  while (there > 0 && !branch.model().canTruncate(there))
+    --there;
+  if (!truncate(branch, there) || !playAnew(branch) || !grow(branch, length))
+    return false;
+  for (int64_t tokens = branch.model().longest(); tokens >= 0; --tokens)
     if (!branch.model().canTruncate(tokens))
       return truncate(branch, tokens);
-  return truncate(branch, longest / 2) && grow(branch, length);
+  return true;
 }
 
 /// Saved in one cache, loaded into a new one, by way of a file, and into one
@@ -383,8 +382,9 @@ bool Play::throughSnapshots(Branch &branch) {
 std::string Play::runEachOperation() {
   operates = true;
   const auto all = [&] {
-    if (!grow(branch(), length) || !backAndOn(branch()) ||
-        !truncate(branch(), branch().model().longest()) || !fork(branch()))
+    // Before anything is evicted, and after.
+    if (!grow(branch(), std::max<int64_t>(2, length / 4)) ||
+        !backAndOn(branch()) || !backAndOn(branch()) || !fork(branch()))
       return false;
     for (const auto &each : branches) {
       const int64_t longest = each->model().longest();

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -44,6 +45,7 @@ struct Token {
 struct Layer {
   std::vector<Token> tokens;
   int64_t seen = 0;
+  int64_t most = 0; ///< the longest that its pages were needed for
 };
 
 Lie lie() {
@@ -90,6 +92,7 @@ void rotate(float *x, int64_t index) {
 void append(Layer &layer, const Shape &shape, const kvc_step &step) {
   Token token;
   token.index = layer.seen++;
+  layer.most = std::max(layer.most, layer.seen);
   std::memcpy(token.k, step.k, sizeof token.k);
   std::memcpy(token.v, step.v, sizeof token.v);
   if (shape.inCache)
@@ -116,7 +119,21 @@ bool attendsTo(const Token &token, const Shape &shape, const Query &query) {
   const bool live = !shape.window || token.index < shape.sinks ||
                     token.index >= length - shape.window ||
                     lie() == Lie::EvictsLate;
-  return live && token.index >= query.from && token.index < query.to;
+  return live && token.index < length && token.index >= query.from &&
+         token.index < query.to;
+}
+
+/// The first token that is no sink and stored at a length.
+int64_t firstLive(const Shape &shape, int64_t length) {
+  return shape.window ? std::max(shape.sinks, length - shape.window)
+                      : shape.sinks;
+}
+
+/// Whether tokens [from, to) of what was stored at a length are there.
+bool isThere(const Layer &layer, const Shape &shape, int64_t length,
+             int64_t from, int64_t to) {
+  const int64_t begin = std::max(from, firstLive(shape, length));
+  return begin >= std::min(to, length) || begin >= firstLive(shape, layer.seen);
 }
 
 int64_t evictedAt(const Shape &shape, int64_t length) {
@@ -213,14 +230,37 @@ kvc_status decodeOne(kvc_step &step) {
   return KVC_OK;
 }
 
-/// Chunks have one token, since layer 0 has a reader.
+/// A part of an array that has so many numbers a token.
+template <typename T> T *at(T *array, int64_t token, int64_t numbers) {
+  return array ? static_cast<float *>(
+                     const_cast<void *>(static_cast<const void *>(array))) +
+                     token * numbers
+               : nullptr;
+}
+
+kvc_status takeChunk(const kvc_chunk &chunk) {
+  const int64_t heads = shapes[chunk.layer].heads;
+  for (int64_t t = 0; t < chunk.tokens; ++t) {
+    kvc_step step = {chunk.cache,
+                     chunk.layer,
+                     chunk.position + t,
+                     at(chunk.q, t, heads * dim),
+                     at(chunk.k, t, kvHeads * dim),
+                     at(chunk.v, t, kvHeads * dim),
+                     at(chunk.out, t, heads * dim),
+                     at(chunk.lse, t, heads),
+                     KVC_OK};
+    if (kvc_status status = decodeOne(step))
+      return status;
+  }
+  return KVC_OK;
+}
+
 kvc_status takeChunks(kvc_chunk *chunks, size_t count) {
   kvc_status first = KVC_OK;
   for (size_t i = 0; i < count; ++i) {
     kvc_chunk &chunk = chunks[i];
-    kvc_step step = {chunk.cache, chunk.layer, chunk.position, chunk.q, chunk.k,
-                     chunk.v,     chunk.out,   chunk.lse,      KVC_OK};
-    chunk.status = chunk.tokens == 0 ? KVC_OK : decodeOne(step);
+    chunk.status = takeChunk(chunk);
     first = first ? first : chunk.status;
     if (const kvc_options &options = chunk.cache->options; options.parallel_for)
       options.parallel_for(options.parallel_for_user, 0, nullptr, nullptr);
@@ -228,14 +268,16 @@ kvc_status takeChunks(kvc_chunk *chunks, size_t count) {
   return first;
 }
 
-/// At the newest token or beyond; earlier ones are said to be gone.
 kvc_status attend(kvc_query *queries, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     kvc_query &asked = queries[i];
     kvc_cache &cache = *asked.cache;
     const Shape &shape = shapes[asked.layer];
     const Layer &layer = cache.layers[shape.owner];
-    if (asked.position < cache.first + layer.seen - 1)
+    const int64_t length = asked.position - cache.first + 1;
+    if (length < layer.seen &&
+        !isThere(layer, shape, length, asked.from - cache.first,
+                 asked.to - cache.first))
       return asked.status = fail(cache, KVC_GONE, "gone");
     const Query query = {static_cast<const float *>(asked.q),
                          asked.position,
@@ -272,8 +314,162 @@ kvc_status merge(int32_t layer, const kvc_part *parts, size_t count, int64_t,
 }
 
 kvc_status reset(kvc_cache *cache) {
-  *cache = {cache->first, cache->options, {}, ""};
+  cache->error = "";
+  for (Layer &layer : cache->layers) {
+    if (lie() == Lie::ResetForgets && &layer != cache->layers)
+      continue;
+    layer.tokens.clear();
+    layer.seen = 0;
+  }
   return KVC_OK;
+}
+
+kvc_status truncate(kvc_cache *cache, int64_t tokens) {
+  cache->error = "";
+  int64_t longest = 0;
+  for (int number : {0, 2})
+    longest = std::max(longest, cache->layers[number].seen);
+  if (tokens < 0 || tokens > longest)
+    return fail(*cache, KVC_INVALID_ARGUMENT,
+                lie() == Lie::NoText ? "" : "never that long");
+  for (int number : {0, 2})
+    if (tokens < cache->layers[number].seen &&
+        !isThere(cache->layers[number], shapes[number], tokens, 0, tokens) &&
+        lie() != Lie::TruncateGone)
+      return fail(*cache, KVC_GONE, "gone");
+  for (Layer &layer : cache->layers) {
+    layer.seen = std::min(layer.seen, tokens);
+    std::erase_if(layer.tokens, [&](const Token &token) {
+      return token.index >= tokens + (lie() == Lie::TruncateLate);
+    });
+  }
+  return KVC_OK;
+}
+
+kvc_status fork(kvc_cache *cache, const kvc_options *options, kvc_cache **out) {
+  cache->error = "";
+  if (!out || (options && options->first_position))
+    return fail(*cache, KVC_INVALID_ARGUMENT, "a bad fork");
+  *out = new kvc_cache(*cache);
+  if (lie() == Lie::ForkChanges && !cache->layers[0].tokens.empty())
+    (*out)->layers[0].tokens.back().v[0] += 1;
+  return KVC_OK;
+}
+
+uint64_t sumOf(const std::vector<char> &bytes) {
+  uint64_t sum = 0xcbf29ce484222325;
+  for (char byte : bytes)
+    sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  return sum;
+}
+
+template <typename T> void add(std::vector<char> &bytes, const T &value) {
+  const char *from = reinterpret_cast<const char *>(&value);
+  bytes.insert(bytes.end(), from, from + sizeof value);
+}
+
+template <typename T>
+bool take(const std::vector<char> &bytes, size_t &at, T &value) {
+  if (bytes.size() - at < sizeof value)
+    return false;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  at += sizeof value;
+  return true;
+}
+
+kvc_status saveTo(kvc_cache *cache, kvc_write write, void *user) {
+  cache->error = "";
+  if (!write)
+    return fail(*cache, KVC_INVALID_ARGUMENT, "null");
+  std::vector<char> bytes;
+  add(bytes, cache->first);
+  for (int number : {0, 2}) {
+    const Layer &layer = cache->layers[number];
+    add(bytes, layer.seen);
+    add(bytes, layer.tokens.size());
+    for (Token token : layer.tokens) {
+      if (lie() == Lie::SaveForgets && token.index == 4)
+        token.v[3] = 0;
+      add(bytes, token);
+    }
+    if (lie() == Lie::SaveRemembers)
+      add(bytes, layer.most);
+  }
+  add(bytes, sumOf(bytes));
+  return write(user, bytes.data(), bytes.size())
+             ? fail(*cache, KVC_IO, "not written")
+             : KVC_OK;
+}
+
+kvc_status loadFrom(kvc_cache *cache, kvc_read read, void *user) {
+  cache->error = "";
+  if (!read)
+    return fail(*cache, KVC_INVALID_ARGUMENT, "null");
+  std::vector<char> bytes;
+  char block[512];
+  for (size_t n; (n = read(user, block, sizeof block)) > 0;)
+    bytes.insert(bytes.end(), block, block + n);
+  if (lie() == Lie::RefusedLoadChanges && !cache->layers[2].tokens.empty())
+    cache->layers[2].tokens.front().k[0] += 1;
+  Layer layers[3];
+  int64_t first = 0;
+  size_t at = 0;
+  bool good = take(bytes, at, first);
+  for (int number : {0, 2}) {
+    Layer &layer = layers[number];
+    size_t count = 0;
+    good = good && take(bytes, at, layer.seen) && take(bytes, at, count);
+    for (Token token; good && count > 0; --count) {
+      good = take(bytes, at, token);
+      layer.tokens.push_back(token);
+    }
+    layer.most = std::max(cache->layers[number].most, layer.seen);
+    if (int64_t most; good && lie() == Lie::SaveRemembers)
+      good = take(bytes, at, most);
+  }
+  uint64_t sum = 0;
+  good = good && take(bytes, at, sum);
+  if (good && lie() != Lie::LoadTakesAll) {
+    bytes.resize(at - sizeof sum);
+    good = sum == sumOf(bytes) && first == cache->first;
+  }
+  if (!good)
+    return fail(*cache, KVC_SNAPSHOT, "damaged");
+  layers[1].seen = layers[0].seen;
+  for (int number : {0, 1, 2})
+    cache->layers[number] = layers[number];
+  return KVC_OK;
+}
+
+kvc_status save(kvc_cache *cache, const char *path) {
+  cache->error = "";
+  FILE *file = path ? std::fopen(path, "wb") : nullptr;
+  if (!file)
+    return fail(*cache, path ? KVC_IO : KVC_INVALID_ARGUMENT, "no file");
+  const kvc_status status = saveTo(
+      cache,
+      [](void *user, const void *bytes, size_t count) {
+        return int(std::fwrite(bytes, 1, count, static_cast<FILE *>(user)) !=
+                   count);
+      },
+      file);
+  std::fclose(file);
+  return status;
+}
+
+kvc_status load(kvc_cache *cache, const char *path) {
+  cache->error = "";
+  FILE *file = path ? std::fopen(path, "rb") : nullptr;
+  if (!file)
+    return fail(*cache, path ? KVC_IO : KVC_INVALID_ARGUMENT, "no file");
+  const kvc_status status = loadFrom(
+      cache,
+      [](void *user, void *bytes, size_t count) {
+        return std::fread(bytes, 1, count, static_cast<FILE *>(user));
+      },
+      file);
+  std::fclose(file);
+  return status;
 }
 
 kvc_status decode(kvc_step *steps, size_t count) {
@@ -387,7 +583,7 @@ kvc_status stats(kvc_cache *cache, int32_t number, kvc_stats *out) {
   out->saturated = lie() == Lie::Saturated && layer.seen > 4;
   out->used = bytesOf(number, layer.seen);
   const int64_t used = out->used.sinks + out->used.residual;
-  out->held = heldBytes(number, layer.seen);
+  out->held = heldBytes(number, layer.most);
   if (lie() == Lie::Held && used)
     out->held = used - 1;
   out->used.padding = out->held - used + (lie() == Lie::Padding);
@@ -416,7 +612,13 @@ constexpr kvc_library_table table = {KVC_ABI_VERSION,
                                      stats,
                                      plan,
                                      lastError,
-                                     statusName};
+                                     statusName,
+                                     truncate,
+                                     fork,
+                                     save,
+                                     load,
+                                     saveTo,
+                                     loadFrom};
 
 } // namespace
 

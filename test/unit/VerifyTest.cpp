@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/harness/Verify.h"
+#include "compiler/harness/Play.h"
 #include "test/unit/Check.h"
 #include "test/unit/LyingLibrary.h"
 
@@ -68,6 +69,24 @@ static const char *wordOf(Lie lie) {
     return "value of position";
   case Lie::EvictsLate:
     return "stored is 8 in stats, 7 in the reference";
+  case Lie::TruncateLate:
+    return "stored is";
+  case Lie::TruncateGone:
+    return "tokens gives some status, it should be";
+  case Lie::NoText:
+    return "truncate to a length that never was leaves no error text";
+  case Lie::ForkChanges:
+    return "a fork: layer 0: at length";
+  case Lie::SaveForgets:
+    return "value of position 4";
+  case Lie::SaveRemembers:
+    return "the same tokens in a new cache make another snapshot";
+  case Lie::LoadTakesAll:
+    return "load of ";
+  case Lie::RefusedLoadChanges:
+    return "is refused, and changes what a snapshot has";
+  case Lie::ResetForgets:
+    return "at length 0: seen is";
   default:
     return "";
   }
@@ -105,6 +124,37 @@ static void testCrash(const Subject &subject) {
     llvm::errs() << text;
 }
 
+/// In a random order, too: what is true is right whatever the order, and a lie
+/// about an operation is found by some.
+static void testRandomOrders(const Subject &subject) {
+  for (int lie = 0; lie < static_cast<int>(Lie::Count); ++lie) {
+    if (lie > 0 && lie < static_cast<int>(Lie::TruncateLate))
+      continue;
+    setenv("KVC_TEST_LIE", std::to_string(lie).c_str(), 1);
+    std::string found;
+    OperationCounts met = {};
+    for (uint64_t seed = 0; seed < 40 && found.empty(); ++seed) {
+      auto both =
+          Comparison::create(*subject.library, subject.model->module(), 7,
+                             makeSinks(1, subject.library->layers()));
+      if (!CHECK(bool(both)))
+        return llvm::consumeError(both.takeError());
+      Play play(std::move(*both), *subject.library, seed);
+      found = play.runOperations();
+      for (auto [all, more] : llvm::zip(met, play.met()))
+        all += more;
+      if (lie == 0 && !CHECK(found.empty()))
+        llvm::errs() << "seed " << seed << ": " << found << "\n";
+    }
+    const bool truth = lie == 0;
+    if (!CHECK(found.empty() == truth))
+      llvm::errs() << "lie " << lie << "\n";
+    for (auto [name, count] : llvm::zip(operationNames(), met))
+      if (truth && !CHECK(count > 0))
+        llvm::errs() << name.str() << " never was\n";
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc < 2)
     return 1;
@@ -134,6 +184,7 @@ int main(int argc, char **argv) {
     if (!CHECK(*right == truth && found != truth))
       llvm::errs() << "lie " << lie << ":\n" << text;
   }
+  testRandomOrders(subject);
   testCrash(subject);
   return kvc::test::checkResult();
 }
