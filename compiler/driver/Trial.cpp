@@ -138,9 +138,10 @@ const Command verifyCommand = {
     "LIB|S [--trace FILE] [--spec S]",
     "hold a library against the reference",
     "What is stored is compared bit for bit, outputs with fp64 attention over\n"
-    "it, on random, border, adversarial and recorded input. Prints, for each\n"
-    "kind of input, the largest errors as fractions of what is allowed, and\n"
-    "where it misses; exit code 1 on a miss.\n",
+    "it, on random, border, adversarial and recorded input; then calls in any\n"
+    "order, and truncate, fork, save, load and reset. Prints, for each of\n"
+    "these, the largest errors as fractions of what is allowed, and where it\n"
+    "misses; exit code 1 on a miss.\n",
     verifyFlags,
     runVerify};
 
@@ -183,10 +184,12 @@ static const Flag fuzzFlags[] = {
 const Command fuzzCommand = {
     "fuzz",
     "--seed S --count N",
-    "random specs and random steps against the reference",
-    "Prints each failure with its spec and the command that makes it again,\n"
-    "stops at five, and prints which combinations of kinds of keys, values,\n"
-    "time, position and depth were met. Exit code 1 on a failure.\n",
+    "random specs, calls and operations against the reference",
+    "Plays sequences of tokens, in between truncate, fork, save, load and\n"
+    "reset. Prints each failure with its spec and the command that makes it\n"
+    "again, stops at five, and prints which combinations of kinds of keys,\n"
+    "values, time, position and depth were met, and each operation how often.\n"
+    "Exit code 1 on a failure.\n",
     fuzzFlags,
     runFuzz};
 

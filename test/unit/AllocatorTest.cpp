@@ -10,85 +10,21 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FencedMemory.h"
 #include "RuntimeTestMirror.h"
 #include "RuntimeTestPlatform.h"
-
-#include <cstdlib>
-#include <cstring>
-#include <map>
 
 using namespace kvc;
 using namespace kvc::test;
 
 namespace {
 
-/// Memory that is counted; each block stands between fences.
-class Memory {
-public:
-  static constexpr size_t fence = 64;
-
-  /// Blocks before one is refused, once; -1: none is.
-  int64_t refuseAfter = -1;
-  int64_t refused = 0;
-  int64_t given = 0;
-
-  ~Memory() { CHECK(blocks.empty()); }
-
-  kvc_options options() {
-    kvc_options options = goodOptions();
-    options.allocate = [](void *user, size_t bytes, size_t alignment) {
-      return static_cast<Memory *>(user)->allocate(bytes, alignment);
-    };
-    options.release = [](void *user, void *memory) {
-      static_cast<Memory *>(user)->release(memory);
-    };
-    options.allocator_user = this;
-    return options;
-  }
-
-  size_t live() const { return blocks.size(); }
-
-private:
-  struct Block {
-    char *start;
-    size_t bytes;
-  };
-
-  void *allocate(size_t bytes, size_t alignment) {
-    CHECK(bytes > 0 && alignment > 0 && alignment <= 64);
-    CHECK_EQ(alignment & (alignment - 1), size_t{0});
-    if (refuseAfter == 0) {
-      refuseAfter = -1;
-      ++refused;
-      return nullptr;
-    }
-    if (refuseAfter > 0)
-      --refuseAfter;
-    ++given;
-    // An odd multiple of the alignment, in memory full of NaN.
-    const size_t all = (bytes + alignment + 3 * fence + 127) / 128 * 128;
-    char *start = static_cast<char *>(std::aligned_alloc(128, all));
-    std::memset(start, 0xff, all);
-    char *memory = start + fence + (alignment < 64 ? alignment : 0);
-    blocks[memory] = {start, bytes};
-    return memory;
-  }
-
-  void release(void *memory) {
-    auto block = blocks.find(static_cast<char *>(memory));
-    if (!CHECK(block != blocks.end()))
-      return;
-    auto [start, bytes] = block->second;
-    for (size_t i = 0; i < fence; ++i) {
-      CHECK_EQ(block->first[bytes + i], '\xff');
-      CHECK_EQ(block->first[-1 - static_cast<int64_t>(i)], '\xff');
-    }
-    std::free(start);
-    blocks.erase(block);
-  }
-
-  std::map<char *, Block> blocks;
-};
+/// Options that the model is content with, and the memory.
+kvc_options optionsOf(Memory &memory) {
+  kvc_options options = goodOptions();
+  memory.serve(options);
+  return options;
+}
 
 constexpr int32_t owners[] = {AllFloats, StreamCoded, Narrow};
 
@@ -98,7 +34,7 @@ void holdsAllInTheCallersMemory() {
   const int64_t before = allocations;
   {
     kvc_status status;
-    Cache cache(memory.options(), status);
+    Cache cache(optionsOf(memory), status);
     CHECK_EQ(status, KVC_OK);
     for (int64_t t = 0; t < 60; ++t)
       for (int32_t layer : owners) {
@@ -122,7 +58,7 @@ void createsWhole() {
     Memory memory;
     memory.refuseAfter = n;
     kvc_status status;
-    Cache cache(memory.options(), status);
+    Cache cache(optionsOf(memory), status);
     if (status == KVC_OK)
       break;
     CHECK_EQ(status, KVC_OUT_OF_MEMORY);
@@ -137,7 +73,7 @@ void staysAsItWas() {
   for (int64_t n = 0;; ++n) {
     Memory memory;
     kvc_status status;
-    Cache cache(memory.options(), status);
+    Cache cache(optionsOf(memory), status);
     CHECK_EQ(status, KVC_OK);
     memory.refuseAfter = n;
     for (int64_t t = 0; t < 40; ++t)
@@ -168,16 +104,16 @@ void staysAsItWas() {
 void takesBothOrNeither() {
   Memory memory;
   kvc_status status;
-  kvc_options options = memory.options();
+  kvc_options options = optionsOf(memory);
   options.release = nullptr;
   Cache first(options, status);
   CHECK_EQ(status, KVC_INVALID_ARGUMENT);
-  options = memory.options();
+  options = optionsOf(memory);
   options.allocate = nullptr;
   Cache second(options, status);
   CHECK_EQ(status, KVC_INVALID_ARGUMENT);
   // Options that end before the allocator have none.
-  options = memory.options();
+  options = optionsOf(memory);
   options.size = offsetof(kvc_options, allocate);
   Cache third(options, status);
   CHECK_EQ(status, KVC_OK);

@@ -1,0 +1,197 @@
+//===- SnapshotTest.cpp - what is no snapshot is refused ------------------===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every single-bit flip of a small snapshot, every length of it, and those of
+// other specs: each is refused with the reason, and the cache is as it was. And
+// what does not change stored values changes no snapshot.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/harness/Comparison.h"
+#include "compiler/harness/Files.h"
+#include "compiler/harness/Model.h"
+#include "test/unit/Check.h"
+
+#include <cstring>
+
+using namespace kvc;
+using namespace kvc::harness;
+
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+/// A library, and a cache of it with some tokens.
+struct Played {
+  Played(const std::string &text, int64_t tokens, int64_t first = 0);
+
+  Bytes snapshot() const {
+    Bytes bytes;
+    CHECK_EQ(save(*library, *cache, bytes), KVC_OK);
+    return bytes;
+  }
+  /// Its snapshot and all stats.
+  std::vector<Bytes> state() const {
+    std::vector<Bytes> all = {snapshot()};
+    for (size_t layer = 0; layer < library->layers().size(); ++layer) {
+      kvc_stats stats = {};
+      CHECK_EQ((*library)->stats(cache->get(), int32_t(layer), &stats), KVC_OK);
+      const auto *bytes = reinterpret_cast<const uint8_t *>(&stats);
+      all.emplace_back(bytes, bytes + sizeof stats);
+    }
+    return all;
+  }
+  /// The reason; "" where it is taken.
+  std::string whyRefused(llvm::ArrayRef<uint8_t> bytes) const {
+    const kvc_status status = load(*library, *cache, bytes);
+    if (status == KVC_OK)
+      return "";
+    CHECK_EQ(status, KVC_SNAPSHOT);
+    CHECK(cache->lastError()[0] != '\0');
+    return cache->lastError();
+  }
+
+  std::unique_ptr<Model> model;
+  std::optional<LoadedLibrary> library;
+  std::optional<LibraryCache> cache;
+};
+
+} // namespace
+
+template <typename T> static T need(llvm::Expected<T> value) {
+  if (value)
+    return std::move(*value);
+  std::printf("%s\n", llvm::toString(value.takeError()).c_str());
+  std::exit(1);
+}
+
+Played::Played(const std::string &text, int64_t tokens, int64_t first) {
+  model = need(
+      Model::fromSpec("kvc: 1\nname: m\n" + text, "spec", /*threads=*/false));
+  library.emplace(need(openCompiled(*model, CompileOptions())));
+  cache.emplace(need(library->create(first, makeSinks(1, library->layers()))));
+  for (int64_t t = 0; t < tokens; ++t)
+    for (size_t i = 0; i < library->layers().size(); ++i) {
+      const auto layer = static_cast<int64_t>(i);
+      if (library->layers()[i].owner != layer)
+        continue;
+      const TokenInput input =
+          makeInput(InputKind::Outliers, 1, layer, t, library->layers()[i],
+                    true, library->io());
+      CHECK_EQ(append(*library, *cache, layer,
+                      tokensOf(first + t, input, /*attends=*/false)),
+               KVC_OK);
+    }
+}
+
+static const char *smallModel =
+    "model: {layers: 1, heads: 1, head_dim: 3, value_dim: 2}\n";
+
+/// One bit is another; the end is missing; something follows.
+static void testDamage(const std::string &cacheKeys, int64_t tokens) {
+  const Played played(smallModel + cacheKeys, tokens);
+  const Bytes good = played.snapshot();
+  const std::vector<Bytes> before = played.state();
+  std::printf("%zu bytes\n", good.size());
+  CHECK(good.size() < 2000);
+  for (size_t at = 0; at < 8 * good.size(); ++at) {
+    Bytes bad = good;
+    bad[at / 8] ^= static_cast<uint8_t>(1 << at % 8);
+    if (!CHECK(!played.whyRefused(bad).empty()))
+      std::printf("bit %zu of byte %zu is not missed\n", at % 8, at / 8);
+    // What a flip could change shows in the snapshot; stats once a byte.
+    if (at % 8 == 0 ? !CHECK(played.state() == before)
+                    : !CHECK(played.snapshot() == good))
+      return;
+  }
+  for (size_t size = 0; size < good.size(); ++size)
+    CHECK(!played.whyRefused(llvm::ArrayRef(good).take_front(size)).empty());
+  CHECK(played.state() == before);
+  CHECK_EQ(played.whyRefused(good), "");
+  CHECK(played.snapshot() == good);
+}
+
+/// Whether a cache of `b` takes a snapshot of `a`; why not.
+static std::string between(const std::string &a, const std::string &b,
+                           int64_t firstA = 0, int64_t firstB = 0) {
+  const Played from(a, 6, firstA), to(b, 4, firstB);
+  const std::vector<Bytes> before = to.state();
+  const std::string why = to.whyRefused(from.snapshot());
+  if (!why.empty())
+    CHECK(to.state() == before);
+  else
+    CHECK(to.snapshot() == from.snapshot());
+  return why;
+}
+
+/// Keys that change what is stored, and keys that do not.
+static void testForeign() {
+  const std::string model =
+      "model: {layers: 1, heads: 2, kv_heads: 1, head_dim: 4";
+  const std::string base = model + "}\ncache: {window: 9, sink: 1}\n";
+  for (const char *other :
+       {"}\ncache: {window: 8, sink: 1}\n", "}\ncache: {window: 9, sink: 2}\n",
+        "}\ncache: {window: 9, sink: 1, keys: f16}\n",
+        "}\ncache: {window: 9, sink: 1, sink_type: f16}\n",
+        "}\ncache: {window: 9, sink: 1, values: {bits: 8, per: token}}\n",
+        ", value_dim: 3}\ncache: {window: 9, sink: 1}\n",
+        ", rope: {theta: 10}}\ncache: {window: 9, sink: 1}\n"}) {
+    const std::string why = between(base, model + other);
+    if (!CHECK(!why.empty()))
+      std::printf("taken by %s", other);
+  }
+  // The first position enters rotation: another one is another cache.
+  CHECK(!between(base, base, 0, 1).empty());
+  for (const char *other :
+       {", scale: 3, softcap: 5, alibi: true, learned_sinks: true}\n"
+        "cache: {window: 9, sink: 1}\n",
+        "}\ncache: {window: 9, sink: 1, rollback: 5}\n",
+        ", io: f16}\ncache: {keys: f32, values: f32, window: 9, sink: 1}\n"})
+    CHECK_EQ(between(base, model + other), "");
+  // Positions, arithmetic, heads and readers.
+  const std::string rotated =
+      "model: {layers: 1, heads: 1, head_dim: 4, rope: {theta: 10}}\n"
+      "cache: {window: 9, sink: 1, keys: {bits: 4, per: token}";
+  CHECK_EQ(between(rotated + "}\n",
+                   rotated + ", positions: cache, arithmetic: i16}\n"),
+           "");
+  CHECK_EQ(
+      between(rotated + "}\n",
+              "model: {layers: 1, heads: 3, kv_heads: 1, head_dim: 4, rope: "
+              "{theta: 10}}\ncache: {window: 9, sink: 1, keys: {bits: 4, per: "
+              "token}}\n"),
+      "");
+  const std::string all = "model: {layers: 2, heads: 1, head_dim: 4}\n"
+                          "cache: {window: all, context: ";
+  CHECK_EQ(between(all + "20}\n", all + "21}\n"), "");
+  // A context that is too short for what comes.
+  CHECK(!between(all + "20}\n", all + "5}\n").empty());
+  // A reader has no part in it, where it stands or not.
+  const std::string shared = all + "20}\nlayers: [{at: 1, share: 0}]\n";
+  CHECK(!between(all + "20}\n", shared).empty());
+  CHECK_EQ(between("model: {layers: 1, heads: 1, head_dim: 4}\n"
+                   "cache: {window: all, context: 20}\n",
+                   shared),
+           "");
+  CHECK_EQ(between(all + "20}\n",
+                   "model: {layers: 3, heads: 1, head_dim: 4}\ncache: {window: "
+                   "all, context: 20}\nlayers: [{at: 1, share: 0}]\n"),
+           "");
+}
+
+int main() {
+  testDamage("cache: {window: all, context: 40}\n", 7);
+  testDamage("cache: {keys: {bits: 4, per: channel, group: 4}, values: {bits: "
+             "2, per: token, residual: 2}, sink: 2, window: 7}\n",
+             19);
+  testDamage("cache: {keys: {bits: 8, per: channel, group: all}, values: bf16, "
+             "sink: 1, window: 5, rollback: 3}\n",
+             12);
+  testDamage("cache: {window: 3}\n", 0);
+  testForeign();
+  return kvc::test::checkResult();
+}
