@@ -12,6 +12,7 @@
 #include "dialect/KVOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/Generated.h"
 
 using namespace llvm;
 
@@ -129,7 +130,7 @@ void HeldPages::raise(Stream &stream, int64_t from, int64_t to) {
 int64_t HeldPages::bytes() const {
   int64_t bytes = 0;
   for (const Stream &stream : streams)
-    bytes += 4 * stream.layout.pageWords * stream.pages;
+    bytes += (KVC_PAGE_HEADER + 4 * stream.layout.pageWords) * stream.pages;
   return bytes;
 }
 

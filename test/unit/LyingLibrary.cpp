@@ -416,7 +416,13 @@ constexpr kvc_library_table table = {KVC_ABI_VERSION,
                                      stats,
                                      plan,
                                      lastError,
-                                     statusName};
+                                     statusName,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr};
 
 } // namespace
 
