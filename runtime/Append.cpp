@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Ranges.h"
 #include "runtime/Request.h"
 
 namespace kvc::runtime {
@@ -21,27 +22,10 @@ TokenRange join(TokenRange a, TokenRange b) {
 
 int64_t longest(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/// A range of tokens for each stream.
-struct Ranges {
-  static Ranges live(const kvc_gen_kernel &kernel, int64_t seen) {
-    Ranges ranges;
-    kernel.ranges(seen, &ranges.streams[0].begin);
-    return ranges;
-  }
-  static Ranges held(const kvc_gen_kernel &kernel, int64_t seen,
-                     int64_t reached) {
-    Ranges ranges;
-    kernel.held(seen, reached, &ranges.streams[0].begin);
-    return ranges;
-  }
-  void add(const Ranges &other) {
-    for (int64_t i = 0; i < KVC_MAX_STREAMS; ++i)
-      streams[i] = join(streams[i], other.streams[i]);
-  }
-
-  TokenRange streams[KVC_MAX_STREAMS] = {};
-};
-static_assert(sizeof(Ranges) == 2 * KVC_MAX_STREAMS * sizeof(int64_t));
+void add(Ranges &ranges, const Ranges &other) {
+  for (int64_t i = 0; i < KVC_MAX_STREAMS; ++i)
+    ranges.streams[i] = join(ranges.streams[i], other.streams[i]);
+}
 
 /// What the streams must hold while tokens [seen, seen + count) are taken in
 /// and their queries attend: at each length on the way, in each form.
@@ -51,10 +35,10 @@ Ranges neededFor(const Request &request, int64_t seen, int64_t count) {
   int64_t before = longest(request.store->reached, seen);
   Ranges needed = Ranges::held(kernel, seen, before);
   Ranges first = Ranges::live(kernel, seen + 1);
-  needed.add(first);
+  add(needed, first);
   for (int64_t length = seen + 2; length <= end; ++length)
-    needed.add(Ranges::live(kernel, length));
-  needed.add(Ranges::held(kernel, end, longest(before, end)));
+    add(needed, Ranges::live(kernel, length));
+  add(needed, Ranges::held(kernel, end, longest(before, end)));
   // Loops over what any query attends to begin where the first one's tokens
   // do, also where those have no codes yet.
   for (int64_t i = 0; i < kernel.streams; ++i)
@@ -69,6 +53,18 @@ Ranges neededFor(const Request &request, int64_t seen, int64_t count) {
           join(needed.streams[i], {longest(seen, shape.origin), end});
   }
   return needed;
+}
+
+/// The first token that is written to stream `i` when tokens come at length
+/// `seen`.
+int64_t firstWritten(const kvc_gen_kernel &kernel, int64_t i, int64_t seen) {
+  const kvc_gen_stream &shape = kernel.stream[i];
+  if (shape.remade)
+    return shape.origin;
+  if (shape.kind != KVC_STREAM_CODE)
+    return seen;
+  TokenRange coded = Ranges::live(kernel, seen).streams[i];
+  return coded.end;
 }
 
 } // namespace
@@ -95,6 +91,10 @@ kvc_status reservePages(Request &request) {
     }
   for (int64_t i = 0; i < kernel.streams; ++i) {
     before[i] = store.streams[i].pageCount();
+    // What others hold is copied before it is written.
+    if (store.streams[i].isForked())
+      most[i] +=
+          store.streams[i].sharedFrom(firstWritten(kernel, i, store.seen));
     if (store.streams[i].reserve(most[i]))
       continue;
     for (int64_t j = 0; j <= i; ++j)
@@ -114,8 +114,11 @@ void appendPiece(const Request &request, int64_t count) {
   if (request.done > 0)
     later = neededFor(request, store.seen, count);
   const TokenRange *needed = request.done > 0 ? later.streams : request.needed;
-  for (int64_t i = 0; i < kernel.streams; ++i)
+  for (int64_t i = 0; i < kernel.streams; ++i) {
+    if (store.streams[i].isForked() && request.done == 0)
+      store.streams[i].own(firstWritten(kernel, i, store.seen));
     store.streams[i].cover(needed[i]);
+  }
   for (int64_t i = 0; i < count; ++i) {
     int64_t token = store.seen, number = request.done + i;
     const float *angles = nullptr;
@@ -132,6 +135,23 @@ void appendPiece(const Request &request, int64_t count) {
   }
   store.reached = longest(store.reached, store.seen);
   store.codedAt = 0;
+}
+
+bool ownCodes(LayerCache &store, const kvc_gen_kernel &kernel) {
+  if (!kernel.recode)
+    return true;
+  for (int64_t i = 0; i < kernel.streams; ++i) {
+    if (!kernel.stream[i].remade)
+      continue;
+    Stream &stream = store.streams[i];
+    int64_t before = stream.pageCount();
+    if (!stream.reserve(before + stream.sharedFrom(0))) {
+      stream.giveBack(before);
+      return false;
+    }
+    stream.own(0);
+  }
+  return true;
 }
 
 void recode(kvc_cache &cache, int64_t layer, int64_t seen) {

@@ -74,6 +74,20 @@ kvc_status checkOptions(const kvc_options &options, Text &error) {
   return KVC_INVALID_ARGUMENT;
 }
 
+/// A fork is in some things as its cache is.
+kvc_status checkForkOptions(const kvc_options &options, Text &error) {
+  if (options.first_position)
+    error << "first_position";
+  else if (options.learned_sinks)
+    error << "learned_sinks";
+  else if (options.allocate)
+    error << "allocate";
+  else
+    return KVC_OK;
+  error << " is set, and a fork has its cache's: leave it out";
+  return KVC_INVALID_ARGUMENT;
+}
+
 /// Checks the learned sinks of one layer; null: none are given.
 kvc_status checkSinks(int64_t layer, const float *sinks, Text &error) {
   const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
@@ -122,18 +136,39 @@ bool keepSinks(LayerCache &layer, const float *sinks, int64_t heads,
   return layer.sinks;
 }
 
-/// The streams of an owner, without pages; false where memory is short.
-bool openLayer(LayerCache &layer, const kvc_gen_kernel &kernel,
-               const Allocator &memory) {
+/// The streams of an owner, without pages or with those of `from`; false where
+/// memory is short.
+bool openStreams(LayerCache &layer, const kvc_gen_kernel &kernel,
+                 LayerCache *from, const Allocator &memory) {
   for (int64_t i = 0; i < kernel.streams; ++i) {
-    if (!layer.streams[i].open(kernel.stream[i], memory))
+    Stream &stream = layer.streams[i];
+    if (!(from ? stream.share(from->streams[i], memory)
+               : stream.open(kernel.stream[i], memory)))
       return false;
-    layer.view.tables[i] = layer.streams[i].pageTable();
+    layer.view.tables[i] = stream.pageTable();
   }
   return true;
 }
 
-bool openCache(kvc_cache &cache, const kvc_options &options) {
+/// A layer without tokens or with those of `from`.
+bool openLayer(LayerCache &layer, int64_t number, LayerCache *from,
+               const float *sinks, const Allocator &memory) {
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[number].kernel;
+  if (from) {
+    layer.seen = from->seen;
+    layer.reached = from->reached;
+    layer.saturated = from->saturated;
+    layer.codedAt = from->codedAt;
+    layer.codesSaturated = from->codesSaturated;
+  }
+  if (!isReader(number) && !openStreams(layer, kernel, from, memory))
+    return false;
+  return !kernel.learned_sinks ||
+         keepSinks(layer, from ? from->sinks : sinks, kernel.heads, memory);
+}
+
+/// All that a cache has, empty or with the tokens of `from`.
+bool openCache(kvc_cache &cache, const kvc_options &options, kvc_cache *from) {
   cache.layers = static_cast<LayerCache *>(cache.memory.table(
       static_cast<size_t>(kvc_generated.layers), sizeof(LayerCache)));
   if (!cache.layers || !cache.angles.open(kvc_generated, cache.memory))
@@ -141,11 +176,9 @@ bool openCache(kvc_cache &cache, const kvc_options &options) {
   int64_t workspace = 0;
   for (int64_t i = 0; i < kvc_generated.layers; ++i) {
     const kvc_gen_layer &layer = kvc_generated.layer[i];
-    const kvc_gen_kernel &kernel = *layer.kernel;
-    if (!isReader(i) && !openLayer(cache.layers[i], kernel, cache.memory))
-      return false;
-    if (kernel.learned_sinks &&
-        !keepSinks(cache.layers[i], options.learned_sinks[i], kernel.heads,
+    const float *sinks =
+        options.learned_sinks ? options.learned_sinks[i] : nullptr;
+    if (!openLayer(cache.layers[i], i, from ? &from->layers[i] : nullptr, sinks,
                    cache.memory))
       return false;
     int64_t floats = workspaceFor(layer, 1);
@@ -158,6 +191,26 @@ bool openCache(kvc_cache &cache, const kvc_options &options) {
   if (options.threads > 1)
     cache.executor.pool = openPool(options.threads, cache.memory);
   return options.threads <= 1 || cache.executor.pool;
+}
+
+kvc_status makeCache(const Allocator &memory, const kvc_options &options,
+                     kvc_cache *from, kvc_cache **out, Text &error) {
+  kvc_cache *cache =
+      static_cast<kvc_cache *>(memory.table(1, sizeof(kvc_cache)));
+  if (cache) {
+    cache->memory = memory;
+    if (openCache(*cache, options, from)) {
+      cache->firstPosition =
+          from ? from->firstPosition : options.first_position;
+      *out = cache;
+      return KVC_OK;
+    }
+  }
+  destroyCache(cache);
+  error << "no memory for a cache";
+  if (options.threads > 1)
+    error << ", or no thread for one of its " << options.threads;
+  return KVC_OUT_OF_MEMORY;
 }
 
 } // namespace
@@ -179,21 +232,37 @@ kvc_status createCache(const kvc_options *given, kvc_cache **out) {
     return status;
   Allocator memory = {options.allocate, options.release,
                       options.allocator_user};
-  kvc_cache *cache =
-      static_cast<kvc_cache *>(memory.table(1, sizeof(kvc_cache)));
-  if (cache) {
-    cache->memory = memory;
-    if (openCache(*cache, options)) {
-      cache->firstPosition = options.first_position;
-      *out = cache;
-      return KVC_OK;
+  return makeCache(memory, options, nullptr, out, error);
+}
+
+kvc_status forkCache(kvc_cache *from, const kvc_options *given,
+                     kvc_cache **out) {
+  if (!out)
+    return KVC_INVALID_ARGUMENT;
+  *out = nullptr;
+  if (!from)
+    return KVC_INVALID_ARGUMENT;
+  from->error[0] = '\0';
+  kvc_options options;
+  kvc_status status = readOptions(given, options);
+  Text error = beginError(*from);
+  if (status == KVC_OK)
+    status = checkKnown(given, error);
+  if (status == KVC_OK)
+    status = checkOptions(options, error);
+  if (status == KVC_OK)
+    status = checkForkOptions(options, error);
+  if (status == KVC_OK) {
+    if (!given) {
+      options.parallel_for = from->executor.parallelFor;
+      options.parallel_for_user = from->executor.user;
     }
+    status = makeCache(from->memory, options, from, out, error);
   }
-  destroyCache(cache);
-  error << "no memory for a cache";
-  if (options.threads > 1)
-    error << ", or no thread for one of its " << options.threads;
-  return KVC_OUT_OF_MEMORY;
+  if (options.error && options.error_size > 0)
+    Text(options.error, static_cast<int64_t>(options.error_size))
+        << from->error;
+  return status;
 }
 
 void destroyCache(kvc_cache *cache) {

@@ -56,6 +56,8 @@ struct kvc_cache {
 namespace kvc::runtime {
 
 kvc_status createCache(const kvc_options *options, kvc_cache **out);
+kvc_status forkCache(kvc_cache *from, const kvc_options *options,
+                     kvc_cache **out);
 void destroyCache(kvc_cache *cache);
 
 kvc_status decodeSteps(kvc_step *steps, size_t count);
@@ -65,9 +67,13 @@ kvc_status attendQueries(kvc_query *queries, size_t count);
 kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse);
 kvc_status resetCache(kvc_cache *cache);
+kvc_status truncateCache(kvc_cache *cache, int64_t tokens);
 
-/// Sees to it that codes which depend on all that is stored are those of length
-/// `seen` of the layer's owner.
+/// Sees to it that codes which depend on all that is stored can be made anew:
+/// pages of theirs which others hold too are copied. False where memory is
+/// short.
+bool ownCodes(LayerCache &store, const kvc_gen_kernel &kernel);
+/// Sees to it that these codes are those of length `seen` of the layer's owner.
 void recode(kvc_cache &cache, int64_t layer, int64_t seen);
 
 kvc_status countStored(kvc_cache *cache, int32_t layer, int64_t *out);

@@ -118,6 +118,12 @@ kvc_status prepare(Request &request, int64_t position) {
       return status;
   if (request.appends && !request.isReader())
     return reservePages(request);
+  if (request.attends &&
+      !ownCodes(*request.store,
+                *kvc_generated.layer[request.layer->owner].kernel)) {
+    request.error() << "no memory for codes of its own";
+    return KVC_OUT_OF_MEMORY;
+  }
   return KVC_OK;
 }
 

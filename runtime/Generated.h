@@ -32,7 +32,10 @@
 extern "C" {
 #endif
 
-enum { KVC_GENERATED_VERSION = 3, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+enum { KVC_GENERATED_VERSION = 4, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+
+/* Bytes that the runtime keeps before each page; `held` counts them. */
+enum { KVC_PAGE_HEADER = 64 };
 
 /* kvc_gen_stream.kind */
 enum { KVC_STREAM_SINK = 0, KVC_STREAM_ORIGINAL = 1, KVC_STREAM_CODE = 2 };
@@ -47,6 +50,7 @@ typedef struct kvc_gen_stream {
    * that a piece of a prefill can need at once: those of what was held before
    * it (with `rollback`), of what is held behind it and of its tokens. */
   int64_t table_pages;
+  int64_t remade; /* 1: codes that `recode` makes anew, all of them */
 } kvc_gen_stream;
 
 /* What a kernel sees of a layer's cache: a page table a stream. */

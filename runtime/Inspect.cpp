@@ -58,6 +58,18 @@ kvc_status checkOwner(kvc_cache &cache, int64_t layer) {
   return KVC_INVALID_ARGUMENT;
 }
 
+/// Codes that are made anew, as of now.
+kvc_status recodeNow(kvc_cache &cache, int64_t layer) {
+  LayerCache &store = cache.layers[layer];
+  if (!ownCodes(store, *kvc_generated.layer[layer].kernel)) {
+    beginError(cache) << "layer " << layer
+                      << ": no memory for codes of its own";
+    return KVC_OUT_OF_MEMORY;
+  }
+  recode(cache, layer, store.seen);
+  return KVC_OK;
+}
+
 /// One call of a kernel's read: stored tokens [from, to), all sinks or all
 /// body, to the rows from - row0 on.
 void readPart(const LayerCache &store, const kvc_gen_kernel &kernel,
@@ -98,7 +110,8 @@ kvc_status readStored(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,
     return KVC_INVALID_ARGUMENT;
   }
   if (keys || values) {
-    recode(*cache, layer, store.seen);
+    if (kvc_status status = recodeNow(*cache, layer))
+      return status;
     int64_t border = from > live.sinks ? from
                      : to < live.sinks ? to
                                        : live.sinks;
@@ -120,13 +133,16 @@ kvc_status measure(kvc_cache *cache, int32_t layer, kvc_stats *out) {
   out->seen = store.seen;
   if (isReader(layer))
     return KVC_OK;
+  if (kvc_status status = recodeNow(*cache, layer))
+    return status;
   Plan plan(kernel, store.seen, store.reached);
   out->stored = plan.stored();
   out->evicted = store.seen - plan.stored();
-  recode(*cache, layer, store.seen);
   out->saturated = store.saturated + store.codesSaturated;
-  for (int64_t i = 0; i < kernel.streams; ++i)
+  for (int64_t i = 0; i < kernel.streams; ++i) {
     out->held += store.streams[i].heldBytes();
+    out->shared += store.streams[i].sharedBytes();
+  }
   out->used = plan.bytes();
   out->used.padding = out->held - plan.total();
   return KVC_OK;

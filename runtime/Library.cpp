@@ -170,6 +170,10 @@ const char *statusName(kvc_status status) {
     return "wrong version";
   case KVC_GONE:
     return "gone";
+  case KVC_IO:
+    return "input or output";
+  case KVC_SNAPSHOT:
+    return "not such a snapshot";
   }
   return "unknown status";
 }
@@ -193,6 +197,12 @@ constexpr kvc_library_table libraryTable = {
     plan,
     lastError,
     statusName,
+    truncateCache,
+    forkCache,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
 };
 
 } // namespace

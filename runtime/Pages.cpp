@@ -19,16 +19,65 @@ bool Stream::open(const kvc_gen_stream &itsShape, const Allocator &itsMemory) {
   memory = &itsMemory;
   table = static_cast<void **>(
       memory->table(static_cast<size_t>(shape->table_pages), sizeof(void *)));
-  return table != nullptr;
+  if (!table)
+    return false;
+  leaves = static_cast<int64_t **>(
+      memory->table(static_cast<size_t>(leafCount()), sizeof(int64_t *)));
+  return leaves != nullptr;
+}
+
+TokenRange Stream::entriesOf(int64_t leaf) const {
+  int64_t last = (leaf + 1) * LeafPages;
+  return {leaf * LeafPages,
+          last < shape->table_pages ? last : shape->table_pages};
+}
+
+bool Stream::share(Stream &from, const Allocator &itsMemory) {
+  if (!open(*from.shape, itsMemory))
+    return false;
+  begin = from.begin;
+  end = from.end;
+  forked = from.forked = true;
+  for (int64_t leaf = 0; leaf < leafCount(); ++leaf) {
+    TokenRange entries = entriesOf(leaf);
+    int64_t first = entries.begin;
+    while (first < entries.end && !from.table[first])
+      ++first;
+    if (first == entries.end)
+      continue;
+    int64_t *&holders = from.leaves[leaf];
+    if (!holders) {
+      holders = static_cast<int64_t *>(memory->table(1, sizeof(int64_t)));
+      if (!holders)
+        return false;
+      *holders = 1;
+    }
+    __atomic_fetch_add(holders, 1, __ATOMIC_RELAXED);
+    leaves[leaf] = holders;
+    for (int64_t entry = first; entry < entries.end; ++entry)
+      table[entry] = from.table[entry];
+  }
+  pages = end - begin;
+  return true;
 }
 
 void Stream::close() {
   if (!table)
     return;
-  for (; begin < end; ++begin)
-    givePage(begin);
+  for (int64_t leaf = 0; leaves && leaf < leafCount(); ++leaf) {
+    int64_t *holders = leaves[leaf];
+    if (holders && __atomic_sub_fetch(holders, 1, __ATOMIC_ACQ_REL) > 0)
+      continue;
+    memory->give(holders);
+    TokenRange entries = entriesOf(leaf);
+    for (int64_t entry = entries.begin; entry < entries.end; ++entry)
+      if (void *page = table[entry])
+        if (letGo(page))
+          memory->give(&headerOf(page));
+  }
   while (freePages)
-    memory->give(takePage());
+    memory->give(&headerOf(takePage()));
+  memory->give(leaves);
   memory->give(table);
   *this = {};
 }
@@ -45,15 +94,16 @@ int64_t Stream::pagesOf(TokenRange tokens) const {
   return range.end - range.begin;
 }
 
+Stream::Header &Stream::headerOf(void *page) {
+  return *reinterpret_cast<Header *>(static_cast<char *>(page) -
+                                     KVC_PAGE_HEADER);
+}
+
 bool Stream::addPage() {
-  // A page lies in the list by a pointer, whatever its size.
-  int64_t least = sizeof(void *);
-  void *page =
-      memory->page(shape->page_bytes < least ? least : shape->page_bytes);
-  if (!page)
+  void *block = memory->page(static_cast<size_t>(bytesOfPage()));
+  if (!block)
     return false;
-  *static_cast<void **>(page) = freePages;
-  freePages = page;
+  freePage(static_cast<char *>(block) + KVC_PAGE_HEADER);
   ++pages;
   return true;
 }
@@ -67,23 +117,98 @@ bool Stream::reserve(int64_t count) {
 
 void Stream::giveBack(int64_t count) {
   for (; pages > count; --pages)
-    memory->give(takePage());
+    memory->give(&headerOf(takePage()));
+}
+
+void Stream::freePage(void *page) {
+  headerOf(page).next = freePages;
+  freePages = page;
 }
 
 void *Stream::takePage() {
   void *page = freePages;
-  freePages = *static_cast<void **>(page);
-  // A kernel may read what is stale, but must find no pointer there, which
-  // could be a NaN.
-  *static_cast<void **>(page) = nullptr;
+  freePages = headerOf(page).next;
+  headerOf(page).holders = 1;
   return page;
 }
 
+/// One holder less; true where there is none now, and the page is the caller's.
+bool Stream::letGo(void *page) {
+  return __atomic_sub_fetch(&headerOf(page).holders, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+/// Have the leaf of `page` alone, its pages counted one by one.
+void Stream::splitLeaf(int64_t page) {
+  int64_t *&holders = leafOf(page);
+  if (!holders)
+    return;
+  if (__atomic_load_n(holders, __ATOMIC_ACQUIRE) == 1) {
+    memory->give(holders);
+    holders = nullptr;
+    return;
+  }
+  TokenRange entries = entriesOf(page % shape->table_pages / LeafPages);
+  auto count = [&](int64_t more) {
+    for (int64_t entry = entries.begin; entry < entries.end; ++entry)
+      if (table[entry])
+        __atomic_fetch_add(&headerOf(table[entry]).holders, more,
+                           __ATOMIC_RELAXED);
+  };
+  // Counted before it is let go: what others let go meanwhile stays.
+  count(1);
+  if (__atomic_sub_fetch(holders, 1, __ATOMIC_ACQ_REL) == 0) {
+    // The others let go meanwhile: their count of the pages is ours.
+    count(-1);
+    memory->give(holders);
+  }
+  holders = nullptr;
+}
+
+bool Stream::isShared(int64_t page) const {
+  int64_t *holders = leafOf(page);
+  if (holders && __atomic_load_n(holders, __ATOMIC_ACQUIRE) > 1)
+    return true;
+  return __atomic_load_n(&headerOf(entryOf(page)).holders, __ATOMIC_ACQUIRE) >
+         1;
+}
+
 void Stream::givePage(int64_t page) {
-  void *&entry = table[page % shape->table_pages];
-  *static_cast<void **>(entry) = freePages;
-  freePages = entry;
+  splitLeaf(page);
+  void *&entry = entryOf(page);
+  if (letGo(entry))
+    freePage(entry);
+  else
+    --pages;
   entry = nullptr;
+}
+
+/// The first held page with `token` or what is behind it.
+int64_t Stream::firstFrom(int64_t token) const {
+  int64_t page =
+      token < shape->origin ? 0 : (token - shape->origin) / shape->page_tokens;
+  return page > begin ? page : begin;
+}
+
+int64_t Stream::sharedFrom(int64_t token) const {
+  int64_t count = 0;
+  if (forked)
+    for (int64_t page = firstFrom(token); page < end; ++page)
+      count += isShared(page);
+  return count;
+}
+
+void Stream::own(int64_t token) {
+  if (!forked)
+    return;
+  for (int64_t page = firstFrom(token); page < end; ++page) {
+    if (!isShared(page))
+      continue;
+    void *copy = takePage();
+    __builtin_memcpy(copy, entryOf(page),
+                     static_cast<size_t>(shape->page_bytes));
+    givePage(page);
+    entryOf(page) = copy;
+  }
 }
 
 void Stream::cover(TokenRange tokens) {
@@ -92,8 +217,11 @@ void Stream::cover(TokenRange tokens) {
   TokenRange wanted = pageRange(tokens);
   if (begin == end)
     begin = end = wanted.begin;
-  for (; end < wanted.end; ++end)
-    table[end % shape->table_pages] = takePage();
+  for (; end < wanted.end; ++end) {
+    if (forked)
+      splitLeaf(end);
+    entryOf(end) = takePage();
+  }
 }
 
 void Stream::trim(TokenRange tokens) {

@@ -10,6 +10,13 @@
 // platform only when the stream is closed, so that a stream which has met its
 // longest range never allocates again.
 //
+// Streams of forked caches share pages. Who writes to a page takes a copy of it
+// first, as long as others hold it too. Who holds what is counted in two
+// levels, so that a fork of a long sequence counts a hundredth of its pages:
+// *leaves* of 64 entries of the page table are shared as a whole until one of
+// their holders changes an entry, and then counts each page. Counts are
+// atomic: the caches that share may be used from distinct threads.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_RUNTIME_PAGES_H
@@ -35,6 +42,10 @@ public:
   bool open(const kvc_gen_stream &shape, const Allocator &memory);
   void close();
 
+  /// The same with the pages that `from` holds, which are both streams' then;
+  /// `memory` gives and takes what `from`'s does.
+  bool share(Stream &from, const Allocator &memory);
+
   /// The page table that kernels are given; [shape.table_pages], null where
   /// there is no page.
   void **pageTable() const { return table; }
@@ -49,6 +60,13 @@ public:
   /// Give the platform what is more than `count` pages; so many are not in use.
   void giveBack(int64_t count);
 
+  /// Whether pages may be shared.
+  bool isForked() const { return forked; }
+  /// Held pages of `token` and those behind it which others hold too.
+  int64_t sharedFrom(int64_t token) const;
+  /// Copy them, so that they can be written. Takes as many free pages.
+  void own(int64_t token);
+
   /// Hold the pages of `tokens` besides those that are held, with which they
   /// are consecutive. All are there by reserve().
   void cover(TokenRange tokens);
@@ -56,21 +74,53 @@ public:
   /// Hold the pages of `tokens` and no others, all of which are held.
   void trim(TokenRange tokens);
 
-  /// Bytes of all pages, in use or not: what was needed at most.
-  int64_t heldBytes() const { return pages * shape->page_bytes; }
+  /// Bytes of all pages, in use or not: what was needed at most; and of those
+  /// that others hold too.
+  int64_t heldBytes() const { return pages * bytesOfPage(); }
+  int64_t sharedBytes() const {
+    return sharedFrom(shape->origin) * bytesOfPage();
+  }
 
 private:
+  /// What lies before a page.
+  struct Header {
+    int64_t holders; ///< leaves that have it
+    void *next;      ///< the next free page
+  };
+  static_assert(sizeof(Header) <= KVC_PAGE_HEADER);
+  static constexpr int64_t LeafPages = 64;
+
+  static Header &headerOf(void *page);
+  int64_t bytesOfPage() const { return shape->page_bytes + KVC_PAGE_HEADER; }
+  int64_t leafCount() const {
+    return (shape->table_pages + LeafPages - 1) / LeafPages;
+  }
+  TokenRange entriesOf(int64_t leaf) const;
+  void *&entryOf(int64_t page) const {
+    return table[page % shape->table_pages];
+  }
+  int64_t *&leafOf(int64_t page) const {
+    return leaves[page % shape->table_pages / LeafPages];
+  }
+  int64_t firstFrom(int64_t token) const;
+
   TokenRange pageRange(TokenRange tokens) const;
   bool addPage();
   void *takePage();
+  void freePage(void *page);
+  bool letGo(void *page);
   void givePage(int64_t page);
+  bool isShared(int64_t page) const;
+  void splitLeaf(int64_t page);
 
   const kvc_gen_stream *shape;
   const Allocator *memory;
   void **table;
-  void *freePages;    ///< linked through their first words
+  int64_t **leaves;   ///< how many hold each leaf; null: this stream alone
+  void *freePages;    ///< linked through their headers
   int64_t begin, end; ///< pages held, counted from the origin's
   int64_t pages;      ///< pages held and free
+  bool forked;        ///< pages may be shared
 };
 
 } // namespace kvc::runtime

@@ -164,8 +164,10 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
     const int64_t kind = stream.getKind() == "sink"   ? KVC_STREAM_SINK
                          : stream.getKind() == "code" ? KVC_STREAM_CODE
                                                       : KVC_STREAM_ORIGINAL;
-    streams.push_back({kind, stream.getOrigin(), layout.layout.getTokens(),
-                       4 * layout.pageWords, layout.layout.getPages()});
+    streams.push_back(
+        {kind, stream.getOrigin(), layout.layout.getTokens(),
+         4 * layout.pageWords, layout.layout.getPages(),
+         kind == KVC_STREAM_CODE && stream.getEncoding().remakesCodes()});
   }
   kv::ShapeAttr shape = step.getShape();
   kv::PolicyAttr policy = step.getPolicy();

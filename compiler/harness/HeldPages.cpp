@@ -12,6 +12,7 @@
 #include "dialect/KVOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/Generated.h"
 
 using namespace llvm;
 
@@ -92,9 +93,13 @@ void HeldPages::append(int64_t count) {
 }
 
 void HeldPages::appendPiece(int64_t count) {
-  for (Stream &stream : streams)
-    stream.pages = std::max(
-        stream.pages, pagesOf(stream, needs(stream.attr, seen, seen + count)));
+  for (Stream &stream : streams) {
+    int64_t pages = pagesOf(stream, needs(stream.attr, seen, seen + count));
+    // There must be room for a copy of each page that a fork has too.
+    if (!exact)
+      pages += pagesOf(stream, keeps(stream.attr, seen));
+    stream.pages = std::max(stream.pages, pages);
+  }
   seen += count;
   reached = std::max(reached, seen);
 }
@@ -148,8 +153,8 @@ void HeldPages::load(int64_t tokens) {
         std::max(stream.pages, pagesOf(stream, keeps(stream.attr, seen)));
 }
 
-int64_t HeldPages::bytesOf(const Stream &stream, int64_t pages) const {
-  return 4 * stream.layout.pageWords * pages;
+int64_t HeldPages::bytesOf(const Stream &stream, int64_t pages) {
+  return (KVC_PAGE_HEADER + 4 * stream.layout.pageWords) * pages;
 }
 
 int64_t HeldPages::bytes() const {

@@ -40,8 +40,8 @@ public:
   /// Back to `tokens`, or to none and as if none had been; pages stay.
   void truncate(int64_t tokens);
   void reset();
-  /// From here on pages are shared with a fork, or came with a snapshot: how
-  /// many serve again is the library's affair, and bytes() no longer exact.
+  /// From here on pages may be shared with a fork. Which of them are copied,
+  /// and whether their copies stay, depends on both: bytes() is then the most.
   void loosen() { exact = false; }
   /// What a fork of it begins with.
   HeldPages fork() const;
@@ -70,7 +70,7 @@ private:
 
   static Tokens join(Tokens a, Tokens b);
   void appendPiece(int64_t count);
-  int64_t bytesOf(const Stream &stream, int64_t pages) const;
+  static int64_t bytesOf(const Stream &stream, int64_t pages);
   static int64_t pagesOf(const Stream &stream, Tokens tokens);
   void raise(Stream &stream, int64_t from, int64_t to);
   Tokens holds(kv::StreamAttr stream, int64_t length) const;

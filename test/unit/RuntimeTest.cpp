@@ -42,8 +42,8 @@ void holdsPagesAtBorders() {
     CHECK_EQ(decode(cache, AllFloats, t), KVC_OK);
     CHECK_EQ(allocations - before, (t % 3 == 0) + (t % 4 == 0));
     CHECK_EQ(cache.stats(AllFloats).held,
-             (t / 3 + 1) * pageBytes[KeyFloats] +
-                 (t / 4 + 1) * pageBytes[ValueFloats]);
+             (t / 3 + 1) * bytesOfPage(KeyFloats) +
+                 (t / 4 + 1) * bytesOfPage(ValueFloats));
   }
 }
 
@@ -55,9 +55,9 @@ void staysFlat() {
   int64_t held = cache.stats(StreamCoded).held;
   // 1 page of sinks each. With rollback and the newest a step needs 7 floating
   // keys, 14 codes and 14 values at the most.
-  CHECK_EQ(held, pageBytes[KeySinks] + pageBytes[ValueSinks] +
-                     3 * pageBytes[KeyFloats] + 4 * pageBytes[KeyCodes] +
-                     5 * pageBytes[ValueFloats]);
+  CHECK_EQ(held, bytesOfPage(KeySinks) + bytesOfPage(ValueSinks) +
+                     3 * bytesOfPage(KeyFloats) + 4 * bytesOfPage(KeyCodes) +
+                     5 * bytesOfPage(ValueFloats));
   int64_t before = allocations;
   Token token(0);
   for (; t < 1'000'000; ++t) {

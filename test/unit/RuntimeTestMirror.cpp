@@ -326,7 +326,7 @@ void HeldBytes::appendPiece(int64_t count) {
 int64_t HeldBytes::bytes() const {
   int64_t bytes = 0;
   for (int64_t i = 0; i < streamCount; ++i)
-    bytes += most[i] * pageBytes[i];
+    bytes += most[i] * bytesOfPage(i);
   return bytes;
 }
 

@@ -48,7 +48,8 @@ template <int32_t Number> struct Kernel {
   }
   static constexpr kvc_gen_stream stream(int64_t number, int64_t kind) {
     return {kind, kind == KVC_STREAM_SINK ? 0 : policy.sink, pageTokens[number],
-            pageBytes[number], tablePages(number)};
+            pageBytes[number], tablePages(number),
+            kind == KVC_STREAM_CODE && policy.remade};
   }
   static constexpr kvc_gen_stream streams[streamCount] = {
       stream(KeySinks, KVC_STREAM_SINK), stream(KeyFloats, KVC_STREAM_ORIGINAL),

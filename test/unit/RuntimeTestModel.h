@@ -20,6 +20,8 @@
 #ifndef KVC_TEST_UNIT_RUNTIMETESTMODEL_H
 #define KVC_TEST_UNIT_RUNTIMETESTMODEL_H
 
+#include "runtime/Generated.h"
+
 #include <atomic>
 #include <cstdint>
 
@@ -105,6 +107,11 @@ constexpr int64_t tokenBytes[streamCount] = {keyBytes, keyBytes, keyBytes,
                                              valueBytes, valueBytes};
 constexpr int64_t pageBytes[streamCount] = {
     2 * keyBytes, 3 * keyBytes, 5 * keyBytes, 2 * valueBytes, 4 * valueBytes};
+
+/// What a page takes, with what lies before it.
+constexpr int64_t bytesOfPage(int64_t stream) {
+  return pageBytes[stream] + KVC_PAGE_HEADER;
+}
 
 constexpr double ropeFrequency[2] = {1.0, 0.01};
 constexpr double ropeFactor[2] = {1.0, 1.25};
