@@ -40,16 +40,28 @@ Worst Play::worst() const {
   return all;
 }
 
+void Play::note(Operation operation) {
+  ++counts[static_cast<size_t>(operation)];
+  latest.push_back(operation);
+  if (latest.size() > 12)
+    latest.pop_front();
+}
+
 bool Play::missed(const Twine &why) {
-  if (text.empty())
-    text = why.str();
+  if (!text.empty())
+    return false;
+  text = why.str();
+  if (!operates)
+    return false;
+  text += "\n  sequence " + std::to_string(current + 1) + " of " +
+          std::to_string(branches.size()) + "; the last operations:";
+  for (Operation operation : latest)
+    text += " " + operationNames()[static_cast<size_t>(operation)].str();
   return false;
 }
 
 bool Play::check(const Branch &branch, bool good) {
-  if (!good && text.empty())
-    text = branch.both->miss();
-  return good;
+  return good || missed(branch.both->miss());
 }
 
 int64_t Play::limitOf(int64_t layer) const {

@@ -11,6 +11,8 @@
 #include "compiler/harness/Comparison.h"
 #include "compiler/harness/Coverage.h"
 
+#include <deque>
+
 namespace kvc::harness {
 
 /// All layers go through a sequence together, a chunk of tokens after another,
@@ -67,7 +69,7 @@ private:
   bool playQuery(Branch &branch, int64_t layer);
   bool playErrors(Branch &branch, int64_t layer, const TokenInput &input);
   bool playChunk(Branch &branch, int64_t count);
-  void note(Operation operation) { ++counts[static_cast<size_t>(operation)]; }
+  void note(Operation operation);
   void keep(Branch &branch, int64_t layer, std::vector<TokenInput> inputs);
   bool missed(const llvm::Twine &why);
   /// The result, and where it is false why.
@@ -108,6 +110,7 @@ private:
   int64_t length, stride = 1;
   int64_t taken = 0; ///< tokens of all sequences
   OperationCounts counts = {};
+  std::deque<Operation> latest;
   Worst before; ///< of sequences that are gone
   std::string text;
 };
