@@ -91,10 +91,12 @@ kvc_status reservePages(Request &request) {
     }
   for (int64_t i = 0; i < kernel.streams; ++i) {
     before[i] = store.streams[i].pageCount();
-    // What others hold is copied before it is written.
+    // What others hold is copied before it is written; and where it leaves
+    // before the last piece, it does not serve again here.
     if (store.streams[i].isForked())
-      most[i] +=
-          store.streams[i].sharedFrom(firstWritten(kernel, i, store.seen));
+      most[i] += store.streams[i].sharedFrom(
+          request.tokens > kernel.rows ? kernel.stream[i].origin
+                                       : firstWritten(kernel, i, store.seen));
     if (store.streams[i].reserve(most[i]))
       continue;
     for (int64_t j = 0; j <= i; ++j)
