@@ -13,6 +13,7 @@
 
 #include "test/unit/LyingLibrary.h"
 #include "kvc/kvc.h"
+#include "runtime/Generated.h"
 
 #include <algorithm>
 #include <cmath>
@@ -354,9 +355,9 @@ kvc_bytes bytesOf(int32_t number, int64_t seen) {
 }
 
 /// A page has 16 tokens: 512 bytes of keys, and 1024 of values, whose four
-/// channels take eight lanes. While a token is appended to a full window, six
-/// are held; the first six that lie in two pages end with token 16 beyond the
-/// sinks.
+/// channels take eight lanes, and a header each. While a token is appended to a
+/// full window, six are held; the first six that lie in two pages end with
+/// token 16 beyond the sinks.
 int64_t heldBytes(int32_t number, int64_t seen) {
   const Shape &shape = shapes[number];
   const int64_t sinks = seen > 0 && shape.sinks > 0;
@@ -365,7 +366,7 @@ int64_t heldBytes(int32_t number, int64_t seen) {
     ++pages;
   if (lie() == Lie::HeldPage && seen > 18)
     ++pages;
-  return (sinks + pages) * (512 + 1024);
+  return (sinks + pages) * (512 + 1024 + 2 * KVC_PAGE_HEADER);
 }
 
 kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
