@@ -149,12 +149,21 @@ kvc_status Load::checkForm(const char *text, int64_t length, uint64_t hash) {
   return KVC_SNAPSHOT;
 }
 
+/// In one number: a loop would be made a call of the C library.
+bool isMagic(const char *bytes) {
+  uint64_t wanted, number;
+  static_assert(sizeof(wanted) == sizeof(snapshotMagic));
+  __builtin_memcpy(&wanted, snapshotMagic, sizeof(wanted));
+  __builtin_memcpy(&number, bytes, sizeof(number));
+  return number == wanted;
+}
+
 kvc_status Load::readHeader() {
   char magic[sizeof(snapshotMagic)];
   uint64_t numbers, first, hash, length;
   if (!reader.get(magic, sizeof(magic)))
     return endsEarly();
-  if (__builtin_memcmp(magic, snapshotMagic, sizeof(magic)) != 0) {
+  if (!isMagic(magic)) {
     refuse() << "this is no snapshot";
     return KVC_SNAPSHOT;
   }
