@@ -93,7 +93,7 @@ def KV_StepOp : KV_Op<"step", [Symbol, IsolatedFromAbove]> {
   let description = [{
     Body as `kv.layer`'s. `streams`, `segments` and `schedule` are decisions
     that passes attach; once the body is lowered to functions `@<name>_append`,
-    `_code`, `_attend`, `_attend_rows`, `_merge`, `_read`, `_ranges`, `_indices`, `_live`, `_plan`, it is
+    `_code`, `_attend`, `_attend_rows`, `_merge`, `_read`, `_save`, `_restore`, `_ranges`, `_indices`, `_live`, `_plan`, it is
     empty.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, KV_ShapeAttr:$shape,

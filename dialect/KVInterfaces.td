@@ -148,6 +148,10 @@ def KV_TimeAttrInterface : KV_AxisInterface<"TimeAttrInterface"> {
     InterfaceMethod<"Whether tokens beyond the sinks ever leave.",
       "bool", "evicts", (ins), [{}],
       [{ return !$_attr.getLimit().has_value(); }]>,
+    InterfaceMethod<[{The same without what changes nothing that is stored, as
+      the limit is: of a snapshot's form.}],
+      "::kvc::kv::TimeAttrInterface", "getStoredForm", (ins), [{}],
+      [{ return $_attr; }]>,
     InterfaceMethod<"Builds `firstLive` of an index value.",
       "::mlir::Value", "buildFirstLive",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
@@ -204,6 +208,10 @@ def KV_PositionAttrInterface : KV_AxisInterface<"PositionAttrInterface"> {
     InterfaceMethod<[{The same without what no kernel can feel: the
       frequencies reach kernels as tables of angles.}],
       "::kvc::kv::PositionAttrInterface", "getKernelForm">,
+    InterfaceMethod<[{The same without what changes nothing that is stored, as
+      a query's indices are: of a snapshot's form.}],
+      "::kvc::kv::PositionAttrInterface", "getStoredForm", (ins), [{}],
+      [{ return $_attr; }]>,
     InterfaceMethod<"Builds `queryIndex` of index values.",
       "::mlir::Value", "buildQueryIndex",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,

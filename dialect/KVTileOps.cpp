@@ -354,4 +354,35 @@ LogicalResult QuantizeOp::verify() {
 
 LogicalResult DecodeOp::verify() { return layoutOf(*this, getPage()); }
 
+static LogicalResult verifyBits(Operation *op, StringRef name, Value buffer,
+                                int64_t rows, int64_t columns) {
+  auto type = cast<MemRefType>(buffer.getType());
+  if (type.getElementType().isInteger(32) &&
+      type.getShape() == ArrayRef<int64_t>{rows, columns})
+    return success();
+  return op->emitOpError("takes ")
+         << name << " of " << rows << "x" << columns << "xi32, not " << type;
+}
+
+/// Checks what kv.save and kv.restore have in common.
+template <typename Op> static LogicalResult verifySnapshot(Op op) {
+  auto layout = layoutOf(op, op.getPage());
+  if (failed(layout))
+    return failure();
+  const int64_t heads = layout->layout.getHeads();
+  if (failed(verifyBits(op, "elements", op.getElements(), heads,
+                        layout->layout.getChannels())))
+    return failure();
+  if (bool(op.getPairs()) != bool(layout->block))
+    return op.emitOpError("takes pairs just where the stream has scales");
+  if (!op.getPairs())
+    return success();
+  return verifyBits(op, "pairs", op.getPairs(), heads,
+                    layout->pairChannels() *
+                        layout->stream.getEncoding().getPairWords());
+}
+
+LogicalResult SaveOp::verify() { return verifySnapshot(*this); }
+LogicalResult RestoreOp::verify() { return verifySnapshot(*this); }
+
 } // namespace kvc::kv

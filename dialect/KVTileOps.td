@@ -496,4 +496,39 @@ def KV_DecodeOp : KV_TileOp<"decode"> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Snapshots
+//===----------------------------------------------------------------------===//
+
+class KV_SnapshotOp<string mnemonic> : KV_TileOp<mnemonic> {
+  let arguments = (ins KV_PageType:$page, Index:$head, Index:$token,
+                       AnyMemRef:$elements, Optional<AnyMemRef>:$pairs);
+  let assemblyFormat = [{
+    $page `head` $head `at` $token `,` $elements (`pairs` $pairs^)? attr-dict
+    `:` type($page) `,` type($elements) (`pairs` type($pairs)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def KV_SaveOp : KV_SnapshotOp<"save"> {
+  let summary = "one head's token as bits, in an order that no layout changes";
+  let description = [{
+    `elements` is [heads, channels], i32: a code, or a float's bits, in the low
+    bits. `pairs`, where the stream has scales, is [heads, words]: of each block
+    of scales along channels that the token lies in the words of its pair.
+
+    `kv.save %page head %h at %t, %e pairs %p : !kv.page<#s1>, memref<2x64xi32> pairs memref<2x4xi32>`
+  }];
+}
+
+def KV_RestoreOp : KV_SnapshotOp<"restore"> {
+  let summary = "what kv.save gave, back into a page";
+  let description = [{
+    Other tokens stay as they are; a pair that several share is written with
+    each of them.
+
+    `kv.restore %page head %h at %t, %e pairs %p : !kv.page<#s1>, memref<2x64xi32> pairs memref<2x4xi32>`
+  }];
+}
+
 #endif // KVC_DIALECT_KVTILEOPS_TD

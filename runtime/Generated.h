@@ -40,6 +40,11 @@ enum { KVC_PAGE_HEADER = 64 };
 /* kvc_gen_stream.kind */
 enum { KVC_STREAM_SINK = 0, KVC_STREAM_ORIGINAL = 1, KVC_STREAM_CODE = 2 };
 
+/* What a kernel sees of a layer's cache: a page table a stream. */
+typedef struct kvc_gen_view {
+  void **tables[KVC_MAX_STREAMS];
+} kvc_gen_view;
+
 typedef struct kvc_gen_stream {
   int64_t kind;
   int64_t origin;      /* first token that it can hold; page 0 begins there */
@@ -51,12 +56,20 @@ typedef struct kvc_gen_stream {
    * it (with `rollback`), of what is held behind it and of its tokens. */
   int64_t table_pages;
   int64_t remade; /* 1: codes that `recode` makes anew, all of them */
-} kvc_gen_stream;
 
-/* What a kernel sees of a layer's cache: a page table a stream. */
-typedef struct kvc_gen_view {
-  void **tables[KVC_MAX_STREAMS];
-} kvc_gen_view;
+  /* What a snapshot has of a token, in an order that no layout changes: of
+   * each kv head `channels` elements of `bits` bits, codes or floats; and of
+   * each block of `pair_tokens` tokens (counted from the origin; 0: there are
+   * none) `pair_words` words a head of scales and zeros. */
+  int64_t channels, bits, pair_tokens, pair_words;
+  /* A held token out of its page, and into it. elements: [kv_heads, channels],
+   * each in the low bits of a word; pairs: [kv_heads, pair_words], those of the
+   * token's block. Null where `remade`. */
+  void (*save)(const kvc_gen_view *view, int64_t token, uint32_t *elements,
+               uint32_t *pairs);
+  void (*restore)(const kvc_gen_view *view, int64_t token,
+                  const uint32_t *elements, const uint32_t *pairs);
+} kvc_gen_stream;
 
 /* Consecutive tokens of a sequence that ask, of one head of keys and the query
  * heads that meet it. Row r asks as the newest of seen + r tokens. It attends
@@ -170,6 +183,9 @@ typedef struct kvc_gen_rope {
 typedef struct kvc_gen_model {
   int64_t version; /* KVC_GENERATED_VERSION */
   const char *name, *spec, *target;
+  /* What a snapshot must have in common with a cache: what changes stored
+   * values, of each layer that stores any, in lines. */
+  const char *stored;
   int64_t io;       /* kvc_type */
   int64_t features; /* bits of CPU features needed; Platform.h names them */
   int64_t layers, kernels, ropes;

@@ -15,6 +15,7 @@
 
 #include "runtime/Cache.h"
 #include "runtime/Platform.h"
+#include "runtime/Snapshot.h"
 
 using namespace kvc::runtime;
 
@@ -199,10 +200,10 @@ constexpr kvc_library_table libraryTable = {
     statusName,
     truncateCache,
     forkCache,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
+    saveFile,
+    loadFile,
+    saveTo,
+    loadFrom,
 };
 
 } // namespace

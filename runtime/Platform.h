@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Memory, by one small file a platform (PlatformLinux.cpp), and which features
+// Memory and errors, by one small file a platform (PlatformLinux.cpp); threads
+// and files, which POSIX platforms have alike; and which features
 // this CPU has, by one an architecture (CpuX86.cpp, CpuArm.cpp). A test may
 // define these functions in their place.
 //
@@ -101,6 +102,37 @@ public:
 private:
   void *handle;
 };
+
+/// A file, read or written from its begin to its end.
+class File {
+public:
+  bool openToRead(const char *path);
+  /// A new one: false where there is one of that name.
+  bool create(const char *path);
+  /// Bytes of a file that is read; -1 where nobody knows.
+  int64_t size();
+  size_t read(void *bytes, size_t count);
+  bool write(const void *bytes, size_t count);
+  /// What was written is on its device.
+  bool sync();
+  /// False where what was written is not in the file.
+  bool close();
+
+private:
+  void *handle;
+};
+
+/// `from` takes the name `to`, at once and in place of what has it.
+bool renameFile(const char *from, const char *to);
+void removeFile(const char *path);
+/// This process among those that run.
+int64_t processNumber();
+/// Why the last of these functions failed on this thread: a number that is not
+/// 0, and what it says.
+int64_t fileError();
+const char *fileErrorText(int64_t error);
+/// There is a file of that name.
+bool isFileThere(int64_t error);
 
 /// Let another thread have this CPU.
 void yieldThread();

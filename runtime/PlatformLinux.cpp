@@ -1,12 +1,12 @@
-//===- PlatformLinux.cpp - memory on Linux ----------------------*- C++ -*-===//
+//===- PlatformLinux.cpp - what is Linux's own ------------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The C library's allocator, declared here because the runtime is compiled
-// without the platform's headers.
+// The C library's allocator and error number, declared here because the runtime
+// is compiled without the platform's headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,7 @@ extern "C" {
 void *aligned_alloc(size_t alignment, size_t size) noexcept;
 void *calloc(size_t count, size_t size) noexcept;
 void free(void *memory) noexcept;
+int *__errno_location() noexcept;
 }
 
 namespace kvc::runtime {
@@ -34,5 +35,7 @@ void *allocatePage(size_t bytes) {
 void *allocateTable(size_t count, size_t bytes) { return calloc(count, bytes); }
 
 void release(void *memory) { free(memory); }
+
+int64_t fileError() { return *__errno_location(); }
 
 } // namespace kvc::runtime

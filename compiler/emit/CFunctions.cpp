@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/emit/CFunctions.h"
+
+#include "dialect/KVLayout.h"
 #include "runtime/Generated.h"
 
 using namespace mlir;
@@ -220,6 +222,25 @@ std::string CFunctions::merge() {
                                      scratch);
   passOut(arguments, outer.getArgument(3), lse, outer.getArgument(5),
           integer(1));
+  LLVM::CallOp::create(builder, loc, function, arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  return outer.getName().str();
+}
+
+std::string CFunctions::snapshot(StringRef suffix, kv::StreamAttr stream) {
+  LLVM::LLVMFuncOp function = callee(suffix);
+  if (!function)
+    return "";
+  const kv::PageLayout layout(stream);
+  const int64_t heads = layout.layout.getHeads();
+  auto outer = open(suffix, none, {pointer, i64, pointer, pointer});
+  SmallVector<Value> arguments(outer.getArguments().take_front(2));
+  passStatic(arguments, outer.getArgument(2),
+             {heads, layout.layout.getChannels()});
+  if (layout.block)
+    passStatic(
+        arguments, outer.getArgument(3),
+        {heads, layout.pairChannels() * stream.getEncoding().getPairWords()});
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
   return outer.getName().str();

@@ -28,6 +28,8 @@ public:
   std::string attend(llvm::StringRef suffix, int64_t rows);
   std::string merge();
   std::string read();
+  /// `save` or `restore` of a stream.
+  std::string snapshot(llvm::StringRef suffix, kv::StreamAttr stream);
   /// Whether the step's softmax starts with a logit that is given.
   bool takesSinks();
 

@@ -7,6 +7,7 @@
 
 #include "compiler/emit/CFunctions.h"
 #include "compiler/emit/Emit.h"
+#include "compiler/emit/StoredForm.h"
 #include "dialect/KVLayout.h"
 #include "runtime/Generated.h"
 #include "runtime/include/kvc/kvc.h"
@@ -158,23 +159,32 @@ std::string LibraryWriter::numbers(StringRef name, ArrayRef<double> values) {
 
 std::string LibraryWriter::stepRecord(kv::StepOp step) {
   const std::string name = step.getSymName().str();
+  auto at = [](std::string symbol) {
+    return Member::address(std::move(symbol));
+  };
+  CFunctions functions(builder, step);
   SmallVector<Record> streams;
-  for (kv::StreamAttr stream : step.getStreamList()) {
-    kv::PageLayout layout(stream);
+  for (auto [number, stream] : llvm::enumerate(step.getStreamList())) {
+    const kv::PageLayout layout(stream);
+    const int64_t pairWords =
+        layout.pairChannels() * stream.getEncoding().getPairWords();
+    const std::string save =
+        functions.snapshot(("save" + Twine(number)).str(), stream);
+    const std::string restore =
+        functions.snapshot(("restore" + Twine(number)).str(), stream);
     const int64_t kind = stream.getKind() == "sink"   ? KVC_STREAM_SINK
                          : stream.getKind() == "code" ? KVC_STREAM_CODE
                                                       : KVC_STREAM_ORIGINAL;
     streams.push_back(
         {kind, stream.getOrigin(), layout.layout.getTokens(),
          4 * layout.pageWords, layout.layout.getPages(),
-         kind == KVC_STREAM_CODE && stream.getEncoding().remakesCodes()});
+         kind == KVC_STREAM_CODE && stream.getEncoding().remakesCodes(),
+         layout.layout.getChannels(), stream.getEncoding().getElementBits(),
+         layout.block ? layout.block->tokens : 0, pairWords, at(save),
+         at(restore)});
   }
   kv::ShapeAttr shape = step.getShape();
   kv::PolicyAttr policy = step.getPolicy();
-  CFunctions functions(builder, step);
-  auto at = [](std::string symbol) {
-    return Member::address(std::move(symbol));
-  };
   Record record{shape.getHeads(),
                 shape.getKvHeads(),
                 shape.getHeadDim(),
@@ -273,9 +283,19 @@ static LogicalResult checkFunctions(kv::StepOp step) {
     needed.push_back("attend_rows");
   if (step.getPolicy().getDepth().stores())
     needed.append({"append", "read_keys", "read_values"});
-  for (kv::StreamAttr stream : step.getStreamList())
-    if (stream.getKind() == "code" && step.getPolicy().getDepth().stores())
-      needed.push_back(stream.getEncoding().remakesCodes() ? "recode" : "code");
+  SmallVector<std::string> ofStreams;
+  for (auto [number, stream] : llvm::enumerate(step.getStreamList())) {
+    if (!step.getPolicy().getDepth().stores())
+      continue;
+    const bool isCode = stream.getKind() == "code";
+    const bool isRemade = isCode && stream.getEncoding().remakesCodes();
+    if (isCode)
+      needed.push_back(isRemade ? "recode" : "code");
+    if (!isRemade)
+      ofStreams.append(
+          {("save" + Twine(number)).str(), ("restore" + Twine(number)).str()});
+  }
+  needed.append(ofStreams.begin(), ofStreams.end());
   for (StringRef suffix : needed) {
     const std::string name = (step.getSymName() + "_" + suffix).str();
     auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
@@ -316,6 +336,7 @@ LogicalResult LibraryWriter::run() {
       Member::address(text("kvc_name", model.getSymName())),
       Member::address(text("kvc_spec", model.getSpec().value_or(""))),
       Member::address(text("kvc_target", target ? target.getName() : "")),
+      Member::address(text("kvc_stored", storedForm(model))),
       ioOf(model),
       features,
       static_cast<int64_t>(layers.size()),

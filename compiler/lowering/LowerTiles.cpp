@@ -65,9 +65,9 @@ MemRefType TileTypeConverter::convertState(kv::StateType state) const {
 
 /// What is not generated for lanes that are invocations yet, and why.
 static StringRef whyNotInvocations(Operation *op) {
-  if (isa<kv::EncodeOp, kv::QuantizeOp>(op))
+  if (isa<kv::EncodeOp, kv::QuantizeOp, kv::RestoreOp>(op))
     return "lanes would write into words that they share";
-  if (isa<kv::DecodeOp, kv::LoadStateOp>(op))
+  if (isa<kv::DecodeOp, kv::SaveOp, kv::LoadStateOp>(op))
     return "results are read and joined on the host";
   auto isWhole = [](Type type) {
     auto tile = dyn_cast<kv::TileType>(type);
@@ -119,6 +119,7 @@ struct LowerTiles : impl::LowerTilesBase<LowerTiles> {
     populateEncodePatterns(types, patterns);
     populateQuantizePatterns(types, patterns);
     populateDecodePatterns(types, patterns);
+    populateSnapshotPatterns(types, patterns);
 
     ConversionTarget legal(*context);
     legal.markUnknownOpDynamicallyLegal([](Operation *) { return true; });

@@ -71,6 +71,8 @@ void populateQuantizePatterns(const TileTypeConverter &,
                               mlir::RewritePatternSet &);
 void populateDecodePatterns(const TileTypeConverter &,
                             mlir::RewritePatternSet &);
+void populateSnapshotPatterns(const TileTypeConverter &,
+                              mlir::RewritePatternSet &);
 
 /// A pattern that knows the lanes.
 template <typename Op> struct TilePattern : mlir::OpConversionPattern<Op> {

@@ -46,6 +46,7 @@ struct StepsToTiles : impl::StepsToTilesBase<StepsToTiles> {
       buildAppend(tiles);
       buildCode(tiles);
       buildRead(tiles);
+      buildSnapshots(tiles);
     }
     buildAttend(tiles);
     buildMerge(tiles);

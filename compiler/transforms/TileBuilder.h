@@ -122,7 +122,8 @@ void buildQueries(TileBuilder &tiles); ///< ranges, indices, live, plan
 void buildAppend(TileBuilder &tiles);
 void buildCode(TileBuilder &tiles); ///< code, recode
 void buildRead(TileBuilder &tiles);
-void buildAttend(TileBuilder &tiles); ///< attend, attend_rows
+void buildSnapshots(TileBuilder &tiles); ///< save, restore, by stream
+void buildAttend(TileBuilder &tiles);    ///< attend, attend_rows
 void buildMerge(TileBuilder &tiles);
 
 } // namespace kvc

@@ -12,7 +12,7 @@ include "dialect/position/Rope.td"
 
 def KV_InCacheAttr : AttrDef<KV_Dialect, "InCache", [
     DeclareAttrInterfaceMethods<KV_PositionAttrInterface, [
-      "getFactor", "getIndices"]>]> {
+      "getFactor", "getIndices", "getStoredForm"]>]> {
   let mnemonic = "in_cache";
   let summary = "positions are indices into the cache";
   let description = [{

@@ -36,6 +36,11 @@ int64_t AllAttr::getCapacity() const { return getTokens() - getSinks(); }
 
 std::optional<int64_t> AllAttr::getLimit() const { return getTokens(); }
 
+TimeAttrInterface AllAttr::getStoredForm() const {
+  return llvm::cast<TimeAttrInterface>(
+      get(getContext(), getSinks(), INT32_MAX));
+}
+
 Value AllAttr::buildFirstLive(OpBuilder &builder, Location loc, Value) const {
   return arith::ConstantIndexOp::create(builder, loc, getSinks());
 }

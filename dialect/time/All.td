@@ -13,7 +13,7 @@ include "dialect/KVInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def KV_AllAttr : AttrDef<KV_Dialect, "All", [
-    DeclareAttrInterfaceMethods<KV_TimeAttrInterface>]> {
+    DeclareAttrInterfaceMethods<KV_TimeAttrInterface, ["getStoredForm"]>]> {
   let mnemonic = "all";
   let summary = "every token stays, up to `tokens` of them";
   let description = [{

@@ -840,3 +840,30 @@ func.func @f(%p: index, %i: index) {
   %e = kv.init_extremes : !kv.tile<1x12>
   return
 }
+
+// -----
+
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%p: !kv.page<#tkeys>, %i: index, %e: memref<3x13xi32>, %s: memref<3x3xi32>) {
+  // expected-error@below {{'kv.save' op takes elements of 3x12xi32, not 'memref<3x13xi32>'}}
+  kv.save %p head %i at %i, %e pairs %s : !kv.page<#tkeys>, memref<3x13xi32> pairs memref<3x3xi32>
+  return
+}
+
+// -----
+
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%p: !kv.page<#tkeys>, %i: index, %e: memref<3x12xi32>) {
+  // expected-error@below {{'kv.restore' op takes pairs just where the stream has scales}}
+  kv.restore %p head %i at %i, %e : !kv.page<#tkeys>, memref<3x12xi32>
+  return
+}
+
+// -----
+
+#tkeys = #kv.stream<plane = "keys", kind = "code", origin = 4, encoding = #kv.affine_token<bits = 8, group = 5, flush = 1, residual = 0, scales = f16>, layout = <heads = 3, tokens = 64, channels = 12, block = 5, lanes_on = "tokens", lanes = 8, vectors = 2, pages = 5>>
+func.func @f(%p: !kv.page<#tkeys>, %i: index, %e: memref<3x12xi32>, %s: memref<3x3xf32>) {
+  // expected-error@below {{'kv.save' op takes pairs of 3x3xi32, not 'memref<3x3xf32>'}}
+  kv.save %p head %i at %i, %e pairs %s : !kv.page<#tkeys>, memref<3x12xi32> pairs memref<3x3xf32>
+  return
+}

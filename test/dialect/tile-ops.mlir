@@ -139,3 +139,12 @@ func.func @writing(%row: !kv.tile<1x12>, %o: !kv.page<#plain>, %c: !kv.page<#key
   kv.decode %c head %h tokens %from, %to into %buffer[%from of %to] : !kv.page<#keys>, memref<?xf32>
   return %n : index
 }
+
+// CHECK: func.func @snapshot
+func.func @snapshot(%page: !kv.page<#tkeys>, %floats: !kv.page<#floats>, %h: index, %t: index, %e: memref<3x12xi32>, %p: memref<3x3xi32>) {
+  // CHECK: kv.save %{{.*}} head %{{.*}} at %{{.*}}, %{{.*}} pairs %{{.*}} : <#{{.*}}>, memref<3x12xi32> pairs memref<3x3xi32>
+  kv.save %page head %h at %t, %e pairs %p : !kv.page<#tkeys>, memref<3x12xi32> pairs memref<3x3xi32>
+  // CHECK: kv.restore %{{.*}} head %{{.*}} at %{{.*}}, %{{.*}} : <#{{.*}}>, memref<3x12xi32>{{$}}
+  kv.restore %floats head %h at %t, %e : !kv.page<#floats>, memref<3x12xi32>
+  return
+}

@@ -81,13 +81,16 @@ PAIRS = [
          {"values": INT8, "residual_type": "f32"}, ops=CODES | ROWS,
          functions={"ranges", "plan", "code", "read_values", "attend"},
          attributes={"float", "affine_token", "layout"}),
-    # Whether a scale covers a channel or a token: into operand or result.
+    # Whether a scale covers a channel or a token: into operand or result, and
+    # how many of them a token has.
     pair("precision", "scales per channel and per token",
          {"keys": "{bits: 4, per: channel, group: 16}"},
          {"keys": "{bits: 4, per: token, group: 16, flush: 16}"},
-         cache=RESIDUAL, ops=INDEX | {"kv.fold", "kv.contract", "kv.arrange"},
+         cache=RESIDUAL, ops=INDEX | {"kv.fold", "kv.contract", "kv.arrange",
+                                      "func.func", "kv.save", "kv.restore"},
          attributes={"affine_channel", "affine_token"},
-         functions={"plan", "code", "read_keys", "attend"}),
+         functions={"plan", "code", "read_keys", "attend", "save1",
+                    "restore1"}),
 
     # Time: numbers alone.
     pair("time", "windows", {"window": 60}, {"window": 61},
@@ -133,7 +136,8 @@ PAIRS = [
     # Depth: a reader stores nothing; it attends as an owner does.
     pair("depth", "owner and reader", {}, {}, model={"layers": 2},
          layers=("", "{at: 1, share: 0}"), layer=1,
-         absent={"append", "code", "read_keys", "read_values"}),
+         absent={"append", "code", "read_keys", "read_values", "save0",
+                 "restore0", "save1", "restore1"}),
     pair("depth", "readers of two owners", {}, {}, model={"layers": 3},
          layers=("{at: 2, share: 0}", "{at: 2, share: 1}"), layer=2,
          same=True),

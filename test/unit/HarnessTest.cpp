@@ -15,6 +15,7 @@
 #include "compiler/harness/Tolerance.h"
 #include "compiler/harness/Trace.h"
 #include "compiler/harness/VerifyInputs.h"
+#include "runtime/Generated.h"
 #include "test/unit/Check.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -172,8 +173,8 @@ static void testHeldPages() {
     return layers ? *layers : std::vector<HeldPages>();
   };
   // Of 16 tokens: f32 keys, f32 values, and keys' codes with 16 pairs a group.
-  const int64_t keys = 16 * 16 * 4, values = 16 * 8 * 4,
-                codes = 16 * 16 + 16 * 4;
+  const int64_t header = KVC_PAGE_HEADER, keys = header + 16 * 16 * 4,
+                values = header + 16 * 8 * 4, codes = header + 16 * 16 + 16 * 4;
   auto layers = open();
   if (!CHECK_EQ(layers.size(), 2u))
     return;

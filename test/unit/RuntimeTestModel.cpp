@@ -22,6 +22,7 @@ namespace kvc::test {
 
 std::atomic<int64_t> missingPages = 0;
 std::atomic<int64_t> recodes = 0;
+std::atomic<int64_t> wrongPairs = 0;
 
 namespace {
 
@@ -46,15 +47,27 @@ template <int32_t Number> struct Kernel {
       return stream == KeyCodes ? 1 : longTable;
     return pagesFor(policy.window + more, stream);
   }
-  static constexpr kvc_gen_stream stream(int64_t number, int64_t kind) {
-    return {kind, kind == KVC_STREAM_SINK ? 0 : policy.sink, pageTokens[number],
-            pageBytes[number], tablePages(number),
-            kind == KVC_STREAM_CODE && policy.remade};
+  template <int64_t Stream>
+  static constexpr kvc_gen_stream stream(int64_t kind) {
+    constexpr bool codes = Stream == KeyCodes;
+    const bool remade = codes && policy.remade;
+    return {kind,
+            kind == KVC_STREAM_SINK ? 0 : policy.sink,
+            pageTokens[Stream],
+            pageBytes[Stream],
+            tablePages(Stream),
+            remade,
+            channelsOf(Stream),
+            32,
+            codes && policy.flush ? policy.flush : 0,
+            codes && policy.flush ? 1 : 0,
+            remade ? nullptr : save<Stream>,
+            remade ? nullptr : restore<Stream>};
   }
   static constexpr kvc_gen_stream streams[streamCount] = {
-      stream(KeySinks, KVC_STREAM_SINK), stream(KeyFloats, KVC_STREAM_ORIGINAL),
-      stream(KeyCodes, KVC_STREAM_CODE), stream(ValueSinks, KVC_STREAM_SINK),
-      stream(ValueFloats, KVC_STREAM_ORIGINAL)};
+      stream<KeySinks>(KVC_STREAM_SINK), stream<KeyFloats>(KVC_STREAM_ORIGINAL),
+      stream<KeyCodes>(KVC_STREAM_CODE), stream<ValueSinks>(KVC_STREAM_SINK),
+      stream<ValueFloats>(KVC_STREAM_ORIGINAL)};
 
   //===--------------------------------------------------------------------===//
   // Where a token lies
@@ -93,6 +106,46 @@ template <int32_t Number> struct Kernel {
                      int64_t channel) {
     int64_t stream = token < policy.sink ? ValueSinks : ValueFloats;
     return row(view, stream, token, head, valueDim)[channel];
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Snapshots
+  //===--------------------------------------------------------------------===//
+
+  static constexpr int64_t channelsOf(int64_t stream) {
+    return stream == ValueSinks || stream == ValueFloats ? valueDim : headDim;
+  }
+
+  /// Codes have no scales; what stands for them is their group's number.
+  static uint32_t pairOf(int64_t token) {
+    constexpr int64_t flush = policy.flush ? policy.flush : 1;
+    return static_cast<uint32_t>(1 + (token - policy.sink) / flush);
+  }
+
+  template <int64_t Stream>
+  static void save(const kvc_gen_view *view, int64_t token, uint32_t *elements,
+                   uint32_t *pairs) {
+    constexpr int64_t channels = channelsOf(Stream);
+    for (int64_t head = 0; head < kvHeads; ++head) {
+      for (int64_t i = 0; i < channels; ++i)
+        elements[head * channels + i] = std::bit_cast<uint32_t>(
+            row(view, Stream, token, head, channels)[i]);
+      if (Stream == KeyCodes)
+        pairs[head] = pairOf(token);
+    }
+  }
+
+  template <int64_t Stream>
+  static void restore(const kvc_gen_view *view, int64_t token,
+                      const uint32_t *elements, const uint32_t *pairs) {
+    constexpr int64_t channels = channelsOf(Stream);
+    for (int64_t head = 0; head < kvHeads; ++head) {
+      for (int64_t i = 0; i < channels; ++i)
+        row(view, Stream, token, head, channels)[i] =
+            std::bit_cast<float>(elements[head * channels + i]);
+      if (Stream == KeyCodes && pairs[head] != pairOf(token))
+        ++wrongPairs;
+    }
   }
 
   //===--------------------------------------------------------------------===//
@@ -345,6 +398,7 @@ extern "C" const kvc_gen_model kvc_generated = {KVC_GENERATED_VERSION,
                                                 "toy",
                                                 "kvc: 1",
                                                 "x86-64-v3",
+                                                "0: toys\n",
                                                 KVC_F32,
                                                 kvc::runtime::CpuX86_64V2 |
                                                     kvc::runtime::CpuF16c,

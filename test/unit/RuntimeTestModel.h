@@ -118,6 +118,8 @@ constexpr double ropeFactor[2] = {1.0, 1.25};
 
 /// How often a kernel's loop met a token whose page was not there.
 extern std::atomic<int64_t> missingPages;
+/// How often a token was restored with another group's pairs.
+extern std::atomic<int64_t> wrongPairs;
 /// How often codes were made anew, and how many saturate each time.
 extern std::atomic<int64_t> recodes;
 constexpr int64_t remadeSaturated = 7;

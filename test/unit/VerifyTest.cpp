@@ -55,8 +55,8 @@ static const char *wordOf(Lie lie) {
   case Lie::Held:
     return "bytes are held";
   case Lie::HeldPage:
-    return "at length 19: 6144 bytes are held in pages, at the high-water mark "
-           "it should be 4608";
+    return "at length 19: 6656 bytes are held in pages, at the high-water mark "
+           "it should be 4992";
   case Lie::Padding:
     return "bytes are padding";
   case Lie::TakesNan:

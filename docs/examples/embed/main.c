@@ -24,8 +24,9 @@ static void project(float *row, int size, long position, int layer) {
     row[i] = (float)((position * 7 + layer * 5 + i * 3) % 17 - 8) / 8;
 }
 
-static int decode(const kvc_library_table *kvc, kvc_cache *cache) {
-  for (long position = 0; position < TOKENS; ++position)
+static int decode(const kvc_library_table *kvc, kvc_cache *cache, long from,
+                  long to) {
+  for (long position = from; position < to; ++position)
     for (int layer = 0; layer < CHAT_LAYERS; ++layer) {
       project(q, CHAT_HEADS * CHAT_HEAD_DIM, position, layer);
       project(k, CHAT_KV_HEADS * CHAT_HEAD_DIM, position, layer);
@@ -55,6 +56,31 @@ static void report(const kvc_library_table *kvc, kvc_cache *cache) {
   }
 }
 
+/* A draft of four tokens on a cache of its own, of which one is kept; then what
+ * was there before, from a file. */
+static int branch(const kvc_library_table *kvc, kvc_cache *cache) {
+  kvc_cache *draft;
+  if (kvc->save(cache, "chat.kv") != KVC_OK ||
+      kvc->fork(cache, NULL, &draft) != KVC_OK) {
+    fprintf(stderr, "%s\n", kvc->last_error(cache));
+    return 1;
+  }
+  int failed = decode(kvc, draft, TOKENS, TOKENS + 4);
+  if (kvc->truncate(draft, TOKENS + 1) != KVC_OK) {
+    fprintf(stderr, "%s\n", kvc->last_error(draft));
+    failed = 1;
+  }
+  kvc_stats mine, its;
+  if (kvc->stats(draft, 0, &mine) == KVC_OK &&
+      kvc->load(draft, "chat.kv") == KVC_OK &&
+      kvc->stats(draft, 0, &its) == KVC_OK)
+    printf("a draft had %ld tokens, %s; the file has %ld\n", (long)mine.seen,
+           mine.shared > 0 ? "most of them shared" : "none of them shared",
+           (long)its.seen);
+  kvc->destroy(draft);
+  return failed;
+}
+
 int main(void) {
   const kvc_library_table *kvc = chat_library();
   kvc_options options = {.size = sizeof options}; /* the rest: defaults */
@@ -65,8 +91,9 @@ int main(void) {
             kvc->last_error(NULL));
     return 1;
   }
-  int failed = decode(kvc, cache);
+  int failed = decode(kvc, cache, 0, TOKENS);
   report(kvc, cache);
+  failed |= branch(kvc, cache);
 
   /* An error changes nothing; the cache says what it was. */
   kvc_step again = {.cache = cache, .q = q, .k = k, .v = v, .out = out};

@@ -1,0 +1,439 @@
+//===- Load.cpp - a snapshot is read ----------------------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is read is not trusted. Lengths are checked before memory is asked for,
+// which then comes page by page as the tokens do; all goes to new layers, which
+// take the cache's place at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Snapshot.h"
+
+namespace kvc::runtime {
+
+namespace {
+
+class Reader {
+public:
+  Reader(kvc_read read, void *user) : read(read), user(user) {}
+
+  bool get(void *bytes, int64_t count) {
+    int64_t got =
+        static_cast<int64_t>(read(user, bytes, static_cast<size_t>(count)));
+    if (got != count)
+      return false;
+    done += count;
+    sum.add(bytes, count);
+    return true;
+  }
+  bool get(uint64_t &number) { return get(&number, sizeof(number)); }
+  /// Whether what came since the last one has the checksum that comes next.
+  bool isWhole(bool &there) {
+    uint64_t wanted = sum.value(), number = 0;
+    there = get(number);
+    sum.restart();
+    return there && number == wanted;
+  }
+
+  int64_t done = 0;
+
+private:
+  kvc_read read;
+  void *user;
+  Checksum sum;
+};
+
+/// One load under way.
+class Load {
+public:
+  Load(kvc_cache &cache, kvc_read read, void *user, int64_t size)
+      : cache(cache), reader(read, user), size(size) {}
+  kvc_status run();
+
+private:
+  Text refuse() { return beginError(cache) << "not loaded: "; }
+  kvc_status endsEarly();
+  kvc_status checkSum();
+  kvc_status outOfMemory();
+
+  kvc_status readHeader();
+  kvc_status readLengths();
+  kvc_status checkForm(const char *text, int64_t length, uint64_t hash);
+  kvc_status checkLengths();
+  kvc_status openLayers();
+  kvc_status readPart(int64_t layer, int64_t stream);
+  kvc_status readToken(LayerCache &store, Stream &stream,
+                       const SnapshotPart &part, int64_t token);
+  kvc_status coverRemade(int64_t layer);
+  void exchange();
+  kvc_status checkFinite(int64_t layer);
+  void closeLayers();
+
+  kvc_cache &cache;
+  Reader reader;
+  int64_t size;                 ///< -1: not known
+  LayerCache *layers = nullptr; ///< the new ones, or, when exchanged, the old
+  RowBuffers rows = {};
+};
+
+kvc_status Load::endsEarly() {
+  refuse() << "it ends, or cannot be read, behind " << reader.done << " bytes";
+  return KVC_SNAPSHOT;
+}
+
+kvc_status Load::checkSum() {
+  bool there;
+  if (reader.isWhole(there))
+    return KVC_OK;
+  if (!there)
+    return endsEarly();
+  refuse() << "it is damaged: a checksum before byte " << reader.done
+           << " does not hold";
+  return KVC_SNAPSHOT;
+}
+
+kvc_status Load::outOfMemory() {
+  refuse() << "no memory for its tokens";
+  return KVC_OUT_OF_MEMORY;
+}
+
+//===----------------------------------------------------------------------===//
+// The header
+//===----------------------------------------------------------------------===//
+
+/// Where the first lines begin that differ.
+void skipEqual(const char *&a, const char *&b) {
+  const char *atA = a, *atB = b;
+  for (; *atA && *atA == *atB; ++atA, ++atB)
+    if (*atA == '\n') {
+      a = atA + 1;
+      b = atB + 1;
+    }
+}
+
+/// A line, without what of it does not fit a text.
+struct Line {
+  explicit Line(const char *from) {
+    int64_t i = 0;
+    for (; from[i] && from[i] != '\n' && i + 4 < most; ++i)
+      words[i] = from[i] < ' ' || from[i] > '~' ? '?' : from[i];
+    bool cut = from[i] && from[i] != '\n';
+    for (int64_t dots = 0; cut && dots < 3; ++dots)
+      words[i++] = '.';
+    words[i] = '\0';
+  }
+  static constexpr int64_t most = 100;
+  char words[most];
+};
+
+kvc_status Load::checkForm(const char *text, int64_t length, uint64_t hash) {
+  const char *mine = kvc_generated.stored;
+  bool same = lengthOf(mine) == length;
+  for (int64_t i = 0; same && i < length; ++i)
+    same = mine[i] == text[i];
+  Checksum sum;
+  sum.add(text, length);
+  if (same && sum.value() == hash)
+    return KVC_OK;
+  if (same) {
+    refuse() << "the hash of what it stores is wrong";
+    return KVC_SNAPSHOT;
+  }
+  skipEqual(mine, text);
+  refuse() << "it was made for another spec: " << Line(text).words
+           << "; here it is " << Line(mine).words;
+  return KVC_SNAPSHOT;
+}
+
+/// In one number: a loop would be made a call of the C library.
+bool isMagic(const char *bytes) {
+  uint64_t wanted, number;
+  static_assert(sizeof(wanted) == sizeof(snapshotMagic));
+  __builtin_memcpy(&wanted, snapshotMagic, sizeof(wanted));
+  __builtin_memcpy(&number, bytes, sizeof(number));
+  return number == wanted;
+}
+
+kvc_status Load::readHeader() {
+  char magic[sizeof(snapshotMagic)];
+  uint64_t numbers, first, hash, length;
+  if (!reader.get(magic, sizeof(magic)))
+    return endsEarly();
+  if (!isMagic(magic)) {
+    refuse() << "this is no snapshot";
+    return KVC_SNAPSHOT;
+  }
+  if (!reader.get(numbers) || !reader.get(first) || !reader.get(hash) ||
+      !reader.get(length))
+    return endsEarly();
+  if (static_cast<uint32_t>(numbers) != snapshotVersion) {
+    refuse() << "its format has version "
+             << static_cast<int64_t>(static_cast<uint32_t>(numbers))
+             << ", and this library reads version " << int64_t{snapshotVersion};
+    return KVC_SNAPSHOT;
+  }
+  if (length > static_cast<uint64_t>(mostText)) {
+    refuse() << "it is damaged: its header has a text of "
+             << static_cast<int64_t>(length) << " bytes";
+    return KVC_SNAPSHOT;
+  }
+  int64_t owners = static_cast<int64_t>(numbers >> 32);
+  // As many as fit the text, which has a line a layer or fewer.
+  if (owners > mostText) {
+    refuse() << "it is damaged: its header has " << owners << " layers";
+    return KVC_SNAPSHOT;
+  }
+  int64_t bytes = static_cast<int64_t>(length);
+  char *text = static_cast<char *>(
+      cache.memory.table(static_cast<size_t>(bytes) + 1, 1));
+  if (!text)
+    return outOfMemory();
+  kvc_status status = KVC_OK;
+  if (!reader.get(text, bytes))
+    status = endsEarly();
+  // Lengths of layers that are not here are read for the checksum alone.
+  int64_t here = countOwners(), layer = 0;
+  for (int64_t i = 0; status == KVC_OK && i < owners; ++i) {
+    uint64_t seen;
+    if (!reader.get(seen)) {
+      status = endsEarly();
+      break;
+    }
+    if (i >= here)
+      continue;
+    while (isReader(layer))
+      ++layer;
+    layers[layer++].seen = static_cast<int64_t>(seen);
+  }
+  if (status == KVC_OK)
+    status = checkSum();
+  if (status == KVC_OK)
+    status = checkForm(text, bytes, hash);
+  cache.memory.give(text);
+  if (status != KVC_OK)
+    return status;
+  if (owners != here) {
+    refuse() << "it has " << owners << " layers that store, and here are "
+             << here;
+    return KVC_SNAPSHOT;
+  }
+  if (static_cast<int64_t>(first) != cache.firstPosition) {
+    refuse() << "its first position is " << static_cast<int64_t>(first)
+             << ", and the cache's is " << cache.firstPosition;
+    return KVC_SNAPSHOT;
+  }
+  return checkLengths();
+}
+
+kvc_status Load::checkLengths() {
+  int64_t bytes = reader.done;
+  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
+    if (isReader(i))
+      continue;
+    int64_t limit = kvc_generated.layer[i].kernel->limit;
+    int64_t most = limit < 0 ? mostSeen : limit;
+    if (layers[i].seen >= 0 && layers[i].seen <= most)
+      continue;
+    refuse() << "its layer " << i << " has " << layers[i].seen
+             << " tokens, and here are at most " << most;
+    return KVC_SNAPSHOT;
+  }
+  forSnapshotParts([&](int64_t layer, int64_t stream) {
+    bytes += SnapshotPart(layer, stream, layers[layer].seen).bytes();
+    return KVC_OK;
+  });
+  if (size < 0 || size == bytes)
+    return KVC_OK;
+  refuse() << "it has " << size << " bytes, and what its header tells of takes "
+           << bytes;
+  return KVC_SNAPSHOT;
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens
+//===----------------------------------------------------------------------===//
+
+/// What Save.cpp packs.
+void unpack(const unsigned char *bytes, int64_t count, int64_t bits,
+            uint32_t *elements) {
+  uint64_t rest = 0, ones = (uint64_t{1} << bits) - 1;
+  int64_t held = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    for (; held < bits; held += 8)
+      rest |= uint64_t{*bytes++} << held;
+    elements[i] = static_cast<uint32_t>(rest & ones);
+    rest >>= bits;
+    held -= bits;
+  }
+}
+
+/// Streams without pages.
+kvc_status Load::openLayers() {
+  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
+    if (isReader(i))
+      continue;
+    const kvc_gen_kernel &kernel = *kvc_generated.layer[i].kernel;
+    for (int64_t j = 0; j < kernel.streams; ++j) {
+      if (!layers[i].streams[j].open(kernel.stream[j], cache.memory))
+        return outOfMemory();
+      layers[i].view.tables[j] = layers[i].streams[j].pageTable();
+    }
+  }
+  return KVC_OK;
+}
+
+kvc_status Load::readToken(LayerCache &store, Stream &stream,
+                           const SnapshotPart &part, int64_t token) {
+  if (!stream.reserve(stream.pagesOf({part.tokens.begin, token + 1})))
+    return outOfMemory();
+  stream.cover({part.tokens.begin, token + 1});
+  if (part.hasPairs(token) && !reader.get(rows.pairs, part.pairBytes()))
+    return endsEarly();
+  if (!reader.get(rows.bytes, part.rowBytes()))
+    return endsEarly();
+  unpack(rows.bytes, part.elements(), part.shape->bits, rows.elements);
+  part.shape->restore(&store.view, token, rows.elements, rows.pairs);
+  return KVC_OK;
+}
+
+kvc_status Load::readPart(int64_t layer, int64_t stream) {
+  LayerCache &store = layers[layer];
+  SnapshotPart part(layer, stream, store.seen);
+  for (int64_t t = part.tokens.begin; t < part.tokens.end; ++t)
+    if (kvc_status status = readToken(store, store.streams[stream], part, t))
+      return status;
+  return checkSum();
+}
+
+/// Pages of codes that are made anew.
+kvc_status Load::coverRemade(int64_t layer) {
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
+  Ranges live = Ranges::live(kernel, layers[layer].seen);
+  for (int64_t i = 0; i < kernel.streams; ++i) {
+    if (!kernel.stream[i].remade)
+      continue;
+    Stream &stream = layers[layer].streams[i];
+    if (!stream.reserve(stream.pagesOf(live.streams[i])))
+      return outOfMemory();
+    stream.cover(live.streams[i]);
+  }
+  return KVC_OK;
+}
+
+/// Nothing that is stored is infinite or NaN: all is read once.
+kvc_status Load::checkFinite(int64_t layer) {
+  const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
+  int64_t width =
+      kernel.kv_heads *
+      (kernel.head_dim > kernel.value_dim ? kernel.head_dim : kernel.value_dim);
+  int64_t stored;
+  if (kvc_status status =
+          countStored(&cache, static_cast<int32_t>(layer), &stored))
+    return status;
+  constexpr int64_t piece = 64;
+  float *values = static_cast<float *>(
+      cache.memory.table(static_cast<size_t>(2 * piece * width), 4));
+  if (!values)
+    return outOfMemory();
+  kvc_status status = KVC_OK;
+  for (int64_t from = 0; from < stored && status == KVC_OK; from += piece) {
+    int64_t to = from + piece < stored ? from + piece : stored;
+    float *more = values + piece * width;
+    status = readStored(&cache, static_cast<int32_t>(layer), from, to, values,
+                        more, nullptr);
+    float sum = 0;
+    for (int64_t i = 0; i < (to - from) * kernel.kv_heads * kernel.head_dim;
+         ++i)
+      sum += values[i] * 0;
+    for (int64_t i = 0; i < (to - from) * kernel.kv_heads * kernel.value_dim;
+         ++i)
+      sum += more[i] * 0;
+    if (status != KVC_OK || sum == 0)
+      continue;
+    refuse() << "layer " << layer << " has numbers that are not finite";
+    status = KVC_SNAPSHOT;
+  }
+  cache.memory.give(values);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// The new layers for the old ones, or back.
+void Load::exchange() {
+  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
+    float *sinks = layers[i].sinks;
+    layers[i].sinks = cache.layers[i].sinks;
+    cache.layers[i].sinks = sinks;
+  }
+  LayerCache *old = cache.layers;
+  cache.layers = layers;
+  layers = old;
+}
+
+void Load::closeLayers() {
+  if (layers)
+    for (int64_t i = 0; i < kvc_generated.layers; ++i)
+      for (Stream &stream : layers[i].streams)
+        stream.close();
+  cache.memory.give(layers);
+}
+
+kvc_status Load::run() {
+  layers = static_cast<LayerCache *>(cache.memory.table(
+      static_cast<size_t>(kvc_generated.layers), sizeof(LayerCache)));
+  kvc_status status = KVC_OK;
+  if (!layers || !rows.open(cache.memory))
+    status = outOfMemory();
+  if (status == KVC_OK)
+    status = readHeader();
+  if (status == KVC_OK)
+    status = openLayers();
+  if (status == KVC_OK)
+    status = forSnapshotParts(
+        [&](int64_t layer, int64_t stream) { return readPart(layer, stream); });
+  for (int64_t i = 0; i < kvc_generated.layers && status == KVC_OK; ++i) {
+    const kvc_gen_layer &layer = kvc_generated.layer[i];
+    layers[i].seen = layers[layer.owner].seen;
+    // What rollback would hold is not there: as if one had gone back this far.
+    layers[i].reached = layers[i].seen + layer.kernel->rollback;
+    if (!isReader(i))
+      status = coverRemade(i);
+  }
+  if (status == KVC_OK) {
+    exchange();
+    for (int64_t i = 0; i < kvc_generated.layers && status == KVC_OK; ++i)
+      if (!isReader(i))
+        status = checkFinite(i);
+    if (status != KVC_OK)
+      exchange();
+  }
+  rows.close(cache.memory);
+  closeLayers();
+  return status;
+}
+
+} // namespace
+
+kvc_status loadSized(kvc_cache &cache, kvc_read read, void *user,
+                     int64_t size) {
+  return Load(cache, read, user, size).run();
+}
+
+kvc_status loadFrom(kvc_cache *cache, kvc_read read, void *user) {
+  if (!cache)
+    return KVC_INVALID_ARGUMENT;
+  cache->error[0] = '\0';
+  if (read)
+    return loadSized(*cache, read, user, /*size=*/-1);
+  beginError(*cache) << "read is null";
+  return KVC_INVALID_ARGUMENT;
+}
+
+} // namespace kvc::runtime
