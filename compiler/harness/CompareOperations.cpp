@@ -38,8 +38,6 @@ bool Comparison::compareAll() {
 }
 
 bool Comparison::snapshotBytes(std::vector<uint8_t> &bytes) {
-  if (!library->save_to)
-    return true;
   return compareStatus("save_to", harness::save(library, actual, bytes),
                        KVC_OK);
 }

@@ -69,8 +69,6 @@ void Play::drop(size_t number) {
 }
 
 bool Play::save(Branch &branch, const std::string &path) {
-  if (!library->save_to)
-    return true;
   note(Operation::Save);
   if (saved.size() == mostSaved)
     saved.erase(saved.begin());
@@ -81,8 +79,6 @@ bool Play::save(Branch &branch, const std::string &path) {
 }
 
 bool Play::load(Branch &branch, const Saved &from, const std::string &path) {
-  if (!library->save_to)
-    return true;
   note(Operation::Load);
   branch.history = from.history;
   branch.token = from.token;
@@ -92,8 +88,6 @@ bool Play::load(Branch &branch, const Saved &from, const std::string &path) {
 
 /// Into a cache that was just made.
 bool Play::loadFresh(const Saved &from, const std::string &path) {
-  if (!library->save_to)
-    return true;
   auto made = branch().both->fresh();
   if (!made)
     return missed(toString(made.takeError()));
@@ -130,8 +124,6 @@ static std::vector<uint8_t> damage(Random &random, std::vector<uint8_t> bytes,
 }
 
 bool Play::playDamaged(Branch &branch) {
-  if (!library->save_to)
-    return true;
   if (saved.empty() && !save(branch))
     return false;
   note(Operation::Damaged);
@@ -142,16 +134,12 @@ bool Play::playDamaged(Branch &branch) {
 }
 
 bool Play::playBadCalls(Branch &branch) {
-  if (!library->save_to)
-    return true;
   note(Operation::BadCall);
   return check(branch, branch.both->compareBadOperations());
 }
 
 /// The same tokens, cut otherwise and without detours, make the same snapshot.
 bool Play::playAnew(Branch &branch) {
-  if (!library->save_to)
-    return true;
   note(Operation::Anew);
   std::vector<uint8_t> want, got;
   if (!check(branch, branch.both->snapshotBytes(want)))
@@ -271,8 +259,6 @@ bool Play::playTruncate(Branch &branch) {
 
 /// Into a cache of now, which may have any other tokens, or into a new one.
 bool Play::playLoad(Branch &branch) {
-  if (!library->save_to)
-    return true;
   std::optional<TemporaryFolder> folder;
   std::string path;
   if (saved.empty() || random.oneIn(3)) {
@@ -379,8 +365,6 @@ bool Play::backAndOn(Branch &branch) {
 /// Saved in one cache, loaded into a new one, by way of a file, and into one
 /// that has other tokens; damaged ones are refused.
 bool Play::throughSnapshots(Branch &branch) {
-  if (!library->save_to)
-    return true;
   auto folder = TemporaryFolder::create();
   if (!folder)
     return missed(toString(folder.takeError()));
