@@ -145,12 +145,11 @@ HeldPages HeldPages::fork() const {
 }
 
 void HeldPages::load(int64_t tokens) {
-  loosen();
+  exact = true;
   seen = tokens;
   reached = tokens + (policy ? policy.getRollback() : 0);
   for (Stream &stream : streams)
-    stream.pages =
-        std::max(stream.pages, pagesOf(stream, keeps(stream.attr, seen)));
+    stream.pages = pagesOf(stream, keeps(stream.attr, seen));
 }
 
 int64_t HeldPages::bytesOf(const Stream &stream, int64_t pages) {

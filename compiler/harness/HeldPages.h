@@ -45,7 +45,8 @@ public:
   void loosen() { exact = false; }
   /// What a fork of it begins with.
   HeldPages fork() const;
-  /// What it is once it has taken in a snapshot of `tokens` tokens.
+  /// What it is once it has taken in a snapshot of `tokens` tokens, in pages
+  /// that are new.
   void load(int64_t tokens);
 
   /// Bytes of all pages at the high-water mark: a page that is freed serves

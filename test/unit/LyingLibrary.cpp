@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Generated.h"
 #include "test/unit/LyingCache.h"
 
 #include <cmath>
@@ -340,7 +341,7 @@ int64_t heldBytes(int32_t number, int64_t seen) {
     ++pages;
   if (lie() == Lie::HeldPage && seen > 18)
     ++pages;
-  return (sinks + pages) * (512 + 1024);
+  return (sinks + pages) * (512 + 1024 + 2 * KVC_PAGE_HEADER);
 }
 
 kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
