@@ -50,6 +50,8 @@ kvc_status fork(kvc_cache *cache, const kvc_options *options, kvc_cache **out) {
   if (!out || (options && options->first_position))
     return fail(*cache, KVC_INVALID_ARGUMENT, "a bad fork");
   *out = new kvc_cache(*cache);
+  for (Layer &layer : (*out)->layers)
+    layer.most = layer.seen;
   if (lie() == Lie::ForkChanges && !cache->layers[0].tokens.empty())
     (*out)->layers[0].tokens.back().v[0] += 1;
   return KVC_OK;
@@ -126,7 +128,7 @@ kvc_status loadFrom(kvc_cache *cache, kvc_read read, void *user) {
       good = take(bytes, at, token);
       layer.tokens.push_back(token);
     }
-    layer.most = std::max(cache->layers[number].most, layer.seen);
+    layer.most = layer.seen;
     if (int64_t most; good && lie() == Lie::SaveRemembers)
       good = take(bytes, at, most);
   }

@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
                : "";
   if (!emulates)
     std::printf("aarch64-linux is not run: no emulator, or no kvc-remote\n");
-  for (int64_t number = 0; number < 6; ++number) {
+  for (int64_t number = 0; number < 3; ++number) {
     const std::string text = makeRandomSpec(/*seed=*/31, number);
     auto model = Model::fromSpec(text, "random", /*threads=*/false);
     if (!CHECK(bool(model))) {

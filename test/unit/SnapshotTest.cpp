@@ -115,10 +115,10 @@ static void testDamage(const std::string &cacheKeys, int64_t tokens) {
   CHECK(played.snapshot() == good);
 }
 
-/// Whether a cache of `b` takes a snapshot of `a`; why not.
-static std::string between(const std::string &a, const std::string &b,
-                           int64_t firstA = 0, int64_t firstB = 0) {
-  const Played from(a, 6, firstA), to(b, 4, firstB);
+/// Whether a cache of another spec takes a snapshot; why not.
+static std::string between(const Played &from, const std::string &other,
+                           int64_t first = 0) {
+  const Played to(other, 4, first);
   const std::vector<Bytes> before = to.state();
   const std::string why = to.whyRefused(from.snapshot());
   if (!why.empty())
@@ -128,11 +128,12 @@ static std::string between(const std::string &a, const std::string &b,
   return why;
 }
 
-/// Keys that change what is stored, and keys that do not.
+/// Keys that change what is stored, and the words of the reason.
 static void testForeign() {
   const std::string model =
       "model: {layers: 1, heads: 2, kv_heads: 1, head_dim: 4";
   const std::string base = model + "}\ncache: {window: 9, sink: 1}\n";
+  const Played from(base, 6);
   for (const char *other :
        {"}\ncache: {window: 8, sink: 1}\n", "}\ncache: {window: 9, sink: 2}\n",
         "}\ncache: {window: 9, sink: 1, keys: f16}\n",
@@ -140,47 +141,40 @@ static void testForeign() {
         "}\ncache: {window: 9, sink: 1, values: {bits: 8, per: token}}\n",
         ", value_dim: 3}\ncache: {window: 9, sink: 1}\n",
         ", rope: {theta: 10}}\ncache: {window: 9, sink: 1}\n"}) {
-    const std::string why = between(base, model + other);
-    if (!CHECK(!why.empty()))
-      std::printf("taken by %s", other);
+    const std::string why = between(from, model + other);
+    if (!CHECK(llvm::StringRef(why).contains("it was made for another spec")))
+      std::printf("'%s' of %s", why.c_str(), other);
   }
   // The first position enters rotation: another one is another cache.
-  CHECK(!between(base, base, 0, 1).empty());
-  for (const char *other :
-       {", scale: 3, softcap: 5, alibi: true, learned_sinks: true}\n"
-        "cache: {window: 9, sink: 1}\n",
-        "}\ncache: {window: 9, sink: 1, rollback: 5}\n",
-        ", io: f16}\ncache: {keys: f32, values: f32, window: 9, sink: 1}\n"})
-    CHECK_EQ(between(base, model + other), "");
-  // Positions, arithmetic, heads and readers.
+  CHECK_EQ(between(from, base, 1),
+           "not loaded: its first position is 0, and the cache's is 1");
+}
+
+/// Keys that change how it is attended to, and what is around it.
+static void testSame() {
   const std::string rotated =
       "model: {layers: 1, heads: 1, head_dim: 4, rope: {theta: 10}}\n"
-      "cache: {window: 9, sink: 1, keys: {bits: 4, per: token}";
-  CHECK_EQ(between(rotated + "}\n",
-                   rotated + ", positions: cache, arithmetic: i16}\n"),
-           "");
+      "cache: {window: 9, sink: 1, keys: {bits: 4, per: token}}\n";
   CHECK_EQ(
-      between(rotated + "}\n",
-              "model: {layers: 1, heads: 3, kv_heads: 1, head_dim: 4, rope: "
-              "{theta: 10}}\ncache: {window: 9, sink: 1, keys: {bits: 4, per: "
-              "token}}\n"),
+      between(Played(rotated, 6),
+              "model: {layers: 2, heads: 3, kv_heads: 1, head_dim: 4, scale: "
+              "3, softcap: 5, alibi: true, learned_sinks: true, io: bf16,\n"
+              "        rope: {theta: 10}}\n"
+              "cache: {window: 9, sink: 1, rollback: 5, positions: cache,\n"
+              "  keys: {bits: 4, per: token}, values: f32, sink_type: f32,\n"
+              "  residual_type: f32, arithmetic: i16}\n"
+              "layers: [{at: 1, share: 0}]\n"),
       "");
   const std::string all = "model: {layers: 2, heads: 1, head_dim: 4}\n"
                           "cache: {window: all, context: ";
-  CHECK_EQ(between(all + "20}\n", all + "21}\n"), "");
-  // A context that is too short for what comes.
-  CHECK(!between(all + "20}\n", all + "5}\n").empty());
-  // A reader has no part in it, where it stands or not.
-  const std::string shared = all + "20}\nlayers: [{at: 1, share: 0}]\n";
-  CHECK(!between(all + "20}\n", shared).empty());
-  CHECK_EQ(between("model: {layers: 1, heads: 1, head_dim: 4}\n"
-                   "cache: {window: all, context: 20}\n",
-                   shared),
+  const Played two(all + "20}\n", 6);
+  CHECK_EQ(between(two, "model: {layers: 3, heads: 1, head_dim: 4}\ncache: "
+                        "{window: all, context: 21}\nlayers: [{at: 1, share: "
+                        "0}]\n"),
            "");
-  CHECK_EQ(between(all + "20}\n",
-                   "model: {layers: 3, heads: 1, head_dim: 4}\ncache: {window: "
-                   "all, context: 20}\nlayers: [{at: 1, share: 0}]\n"),
-           "");
+  CHECK_EQ(between(two, all + "5}\n"),
+           "not loaded: its layer 0 has 6 tokens, and here are at most 5");
+  CHECK(!between(two, all + "20}\nlayers: [{at: 1, share: 0}]\n").empty());
 }
 
 int main() {
@@ -193,5 +187,6 @@ int main() {
              12);
   testDamage("cache: {window: 3}\n", 0);
   testForeign();
+  testSame();
   return kvc::test::checkResult();
 }
