@@ -367,11 +367,8 @@ kvc_status Load::checkFinite(int64_t layer) {
 
 /// The new layers for the old ones, or back.
 void Load::exchange() {
-  for (int64_t i = 0; i < kvc_generated.layers; ++i) {
-    float *sinks = layers[i].sinks;
+  for (int64_t i = 0; i < kvc_generated.layers; ++i)
     layers[i].sinks = cache.layers[i].sinks;
-    cache.layers[i].sinks = sinks;
-  }
   LayerCache *old = cache.layers;
   cache.layers = layers;
   layers = old;

@@ -134,6 +134,47 @@ void goesBackApart() {
   decodes(parent.cache, 30, 34, 0);
 }
 
+/// Codes that are made anew are each cache's own, whoever makes them first, by
+/// a step or by a query that looks back.
+void makesCodesOfItsOwn() {
+  for (bool looksBack : {false, true}) {
+    Cache parent;
+    fill(parent, Remade, 0, 12);
+    checkRead(parent, Remade, 12, 3);
+    Owned child(forked(parent));
+    Token token(looksBack ? 10 : 12);
+    if (looksBack) {
+      kvc_query query = {child.cache,
+                         Remade,
+                         10,
+                         1,
+                         0,
+                         11,
+                         0,
+                         token.q.data(),
+                         token.out.data(),
+                         token.lse.data(),
+                         KVC_OK};
+      CHECK_EQ(library().attend(&query, 1), KVC_OK);
+    } else {
+      CHECK_EQ(decodeAs(child.cache, token, Remade, 12), KVC_OK);
+    }
+    checkRead(parent, Remade, 12, 3);
+  }
+}
+
+/// The longest length so far is the fork's too.
+void goesBackNoFarther() {
+  Cache parent;
+  fill(parent, StreamCoded, 0, 30);
+  Owned child(forked(parent));
+  CHECK_EQ(library().truncate(child.cache, 26), KVC_GONE);
+  CHECK_EQ(library().truncate(child.cache, 27), KVC_OK);
+  Token token(27);
+  CHECK_EQ(decodeAs(child.cache, token, StreamCoded, 27), KVC_OK);
+  checkOutput(token, StreamCoded, 28, 0);
+}
+
 void countsShared() {
   Owned parent(forked(Cache()));
   decodes(parent.cache, 0, 25, 0);
@@ -296,6 +337,8 @@ int main() {
   goesOnApart();
   outlivesTheOthers();
   goesBackApart();
+  makesCodesOfItsOwn();
+  goesBackNoFarther();
   countsShared();
   copiesTheLastPageAlone();
   failsAsAWhole();

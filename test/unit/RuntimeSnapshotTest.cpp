@@ -273,6 +273,13 @@ void writesFiles() {
   CHECK_EQ(library().save(loaded, path.c_str()), KVC_OK);
   CHECK_EQ(files(), 1);
   const std::string bytes = contentOf(path);
+  // A name that another one left behind is not taken.
+  const std::string left = path + "." + std::to_string(getpid()) + "-0.tmp";
+  std::ofstream(left) << "left";
+  CHECK_EQ(library().save(loaded, path.c_str()), KVC_OK);
+  CHECK_EQ(contentOf(left), "left");
+  CHECK(contentOf(path) == bytes);
+  fs::remove(left);
   // Too long or too short.
   std::ofstream(path, std::ios::app) << "more";
   CHECK_EQ(library().load(cache, path.c_str()), KVC_SNAPSHOT);
