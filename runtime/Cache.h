@@ -28,7 +28,9 @@ namespace kvc::runtime {
 struct LayerCache {
   /// Tokens appended; a reader: up to and with its last query.
   int64_t seen;
-  int64_t reached; ///< the longest length so far
+  /// The longest length so far; rollback more than what was gone back to or
+  /// loaded, where that is less.
+  int64_t reached;
   int64_t saturated;
   Stream streams[KVC_MAX_STREAMS];
   kvc_gen_view view; ///< the page tables of `streams`

@@ -80,6 +80,10 @@ kvc_status truncateCache(kvc_cache *cache, int64_t tokens) {
       continue;
     layer.codedAt = layer.codesSaturated = 0;
     const kvc_gen_kernel &kernel = *kvc_generated.layer[i].kernel;
+    // Behind what was the longest length rollback would hold nothing: it holds
+    // what comes from here on.
+    if (layer.reached > tokens + kernel.rollback)
+      layer.reached = tokens + kernel.rollback;
     Ranges held = Ranges::held(kernel, tokens, layer.reached);
     for (int64_t j = 0; j < kernel.streams; ++j)
       layer.streams[j].trim(held.streams[j]);

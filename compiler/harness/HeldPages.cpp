@@ -133,7 +133,12 @@ void HeldPages::raise(Stream &stream, int64_t from, int64_t to) {
   raise(stream, from, middle);
 }
 
-void HeldPages::truncate(int64_t tokens) { seen = std::min(seen, tokens); }
+void HeldPages::truncate(int64_t tokens) {
+  if (!policy || tokens >= seen)
+    return;
+  seen = tokens;
+  reached = std::min(reached, tokens + policy.getRollback());
+}
 
 void HeldPages::reset() { seen = reached = 0; }
 

@@ -87,6 +87,7 @@ void Store::truncate(int64_t at) {
   tokens = std::move(then);
   gone = std::move(before);
   length = at;
+  longest = std::min(longest, at + thePolicy.getRollback());
   for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values}) {
     auto precision = thePolicy.getPlane(plane);
     if (precision.remakesCodes())

@@ -80,8 +80,9 @@ public:
   void beLoaded();
 
   int64_t seen() const { return length; }
-  /// The longest length so far, with which `rollback` begins; of what was
-  /// loaded `rollback` more, since nothing of what came before is there.
+  /// What `rollback` is counted from: the longest length so far; `rollback`
+  /// more than a length that was gone back to or loaded, where that is less,
+  /// since all from there on is there.
   int64_t reached() const { return longest; }
   int64_t stored() const { return static_cast<int64_t>(tokens.size()); }
   int64_t evicted() const { return length - stored(); }

@@ -82,7 +82,7 @@ void goesBackToWhatWas() {
         take(*straight, 0, to);
         if (!CHECK(textOf(went->store(0)) == textOf(straight->store(0))))
           std::printf("%s: %ld to %ld\n", policy.text().c_str(), to + from, to);
-        CHECK(went->store(0).reached() == to + from);
+        CHECK(went->store(0).reached() == to);
         take(*went, to, to + 30, 1);
         take(*straight, to, to + 30, 1);
         CHECK(textOf(went->store(0)) == textOf(straight->store(0)));
@@ -156,6 +156,12 @@ void countsRollback() {
   CHECK_EQ(least(*reference), 17);
   take(*reference, 20, 21, 1);
   CHECK_EQ(least(*reference), 18);
+  // Further back than rollback: it counts from there on.
+  auto back = reference->fork();
+  back->truncate(0);
+  CHECK_EQ(back->store(0).reached(), 3);
+  take(*back, 0, 12, 1);
+  CHECK_EQ(least(*back), 9);
   // Bytes: tokens 13 on are held, of 4 bytes in two planes.
   const Store &store = reference->store(0);
   const BytePlan plan = planBytes(store.policy(), store.shape(), 21, 21);
