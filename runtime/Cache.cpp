@@ -237,12 +237,15 @@ kvc_status createCache(const kvc_options *given, kvc_cache **out) {
 
 kvc_status forkCache(kvc_cache *from, const kvc_options *given,
                      kvc_cache **out) {
-  if (!out)
-    return KVC_INVALID_ARGUMENT;
-  *out = nullptr;
+  if (out)
+    *out = nullptr;
   if (!from)
     return KVC_INVALID_ARGUMENT;
   from->error[0] = '\0';
+  if (!out) {
+    beginError(*from) << "out is null";
+    return KVC_INVALID_ARGUMENT;
+  }
   kvc_options options;
   kvc_status status = readOptions(given, options);
   Text error = beginError(*from);

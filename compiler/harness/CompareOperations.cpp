@@ -169,20 +169,31 @@ bool Comparison::refusesSnapshot(ArrayRef<uint8_t> bytes, StringRef what) {
          compareUnchanged(before, ("load of " + what).str());
 }
 
+bool Comparison::compareRefusal(const char *what, kvc_status want,
+                                function_ref<kvc_status()> asked) {
+  // A text of before would pass for one of this call's.
+  kvc_stats stats = {};
+  if (!compareStatus("stats",
+                     LibraryCall("stats").run(library->stats, actual.get(),
+                                              int32_t(0), &stats),
+                     KVC_OK))
+    return false;
+  LibraryCall call(what);
+  return compareStatus(what, call.run(asked), want);
+}
+
 bool Comparison::compareBadOperations() {
   std::vector<uint8_t> before;
   if (!snapshotBytes(before))
     return false;
   const int64_t longest = expected->longest();
-  for (int64_t tokens : {int64_t{-1}, longest + 1, INT64_MIN, INT64_MAX})
-    if (!compareStatus("truncate to a length that never was",
-                       harness::truncate(library, actual, tokens),
-                       KVC_INVALID_ARGUMENT))
-      return false;
   kvc_cache *const cache = actual.get();
-  auto gives = [&](const char *what, kvc_status got, kvc_status want) {
-    return compareStatus(what, got, want);
-  };
+  const kvc_library_table &table = *library;
+  for (int64_t tokens : {int64_t{-1}, longest + 1, INT64_MIN, INT64_MAX})
+    if (!compareRefusal("truncate to a length that never was",
+                        KVC_INVALID_ARGUMENT,
+                        [&] { return table.truncate(cache, tokens); }))
+      return false;
   const kvc_write refuses = [](void *, const void *, size_t) { return 1; };
   const kvc_read ends = [](void *, void *, size_t) { return size_t{0}; };
   const char *const nowhere = "/nonexistent-folder/snapshot";
@@ -190,39 +201,28 @@ bool Comparison::compareBadOperations() {
   odd.size = sizeof odd;
   odd.first_position = 1;
   kvc_cache *made = nullptr;
-  LibraryCall call("fork, save or load");
   const bool good =
-      gives("a fork that goes nowhere",
-            call.run(library->fork, cache, (const kvc_options *)nullptr,
-                     (kvc_cache **)nullptr),
-            KVC_INVALID_ARGUMENT) &&
-      gives("a fork with another first position",
-            call.run(library->fork, cache, (const kvc_options *)&odd, &made),
-            KVC_INVALID_ARGUMENT) &&
-      gives("a save without a path",
-            call.run(library->save, cache, (const char *)nullptr),
-            KVC_INVALID_ARGUMENT) &&
-      gives("a save into a folder that is not there",
-            call.run(library->save, cache, nowhere), KVC_IO) &&
-      gives("a load without a path",
-            call.run(library->load, cache, (const char *)nullptr),
-            KVC_INVALID_ARGUMENT) &&
-      gives("a load of a file that is not there",
-            call.run(library->load, cache, nowhere), KVC_IO) &&
-      gives("a save without a function",
-            call.run(library->save_to, cache, (kvc_write) nullptr,
-                     (void *)nullptr),
-            KVC_INVALID_ARGUMENT) &&
-      gives("a save that cannot be written",
-            call.run(library->save_to, cache, refuses, (void *)nullptr),
-            KVC_IO) &&
-      gives("a load without a function",
-            call.run(library->load_from, cache, (kvc_read) nullptr,
-                     (void *)nullptr),
-            KVC_INVALID_ARGUMENT) &&
-      gives("a load of nothing",
-            call.run(library->load_from, cache, ends, (void *)nullptr),
-            KVC_SNAPSHOT);
+      compareRefusal("fork to nowhere", KVC_INVALID_ARGUMENT,
+                     [&] { return table.fork(cache, nullptr, nullptr); }) &&
+      compareRefusal("fork with another first position", KVC_INVALID_ARGUMENT,
+                     [&] { return table.fork(cache, &odd, &made); }) &&
+      compareRefusal("save without a path", KVC_INVALID_ARGUMENT,
+                     [&] { return table.save(cache, nullptr); }) &&
+      compareRefusal("save into a folder that is not there", KVC_IO,
+                     [&] { return table.save(cache, nowhere); }) &&
+      compareRefusal("load without a path", KVC_INVALID_ARGUMENT,
+                     [&] { return table.load(cache, nullptr); }) &&
+      compareRefusal("load of a file that is not there", KVC_IO,
+                     [&] { return table.load(cache, nowhere); }) &&
+      compareRefusal("save_to without a function", KVC_INVALID_ARGUMENT,
+                     [&] { return table.save_to(cache, nullptr, nullptr); }) &&
+      compareRefusal("save_to that cannot be written", KVC_IO,
+                     [&] { return table.save_to(cache, refuses, nullptr); }) &&
+      compareRefusal(
+          "load_from without a function", KVC_INVALID_ARGUMENT,
+          [&] { return table.load_from(cache, nullptr, nullptr); }) &&
+      compareRefusal("load_from of nothing", KVC_SNAPSHOT,
+                     [&] { return table.load_from(cache, ends, nullptr); });
   if (!good)
     return false;
   if (made)

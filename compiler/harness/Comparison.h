@@ -12,6 +12,7 @@
 #include "compiler/harness/HeldPages.h"
 #include "compiler/harness/Inputs.h"
 #include "compiler/reference/Reference.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace kvc::harness {
 
@@ -122,6 +123,8 @@ private:
                     bool attends, const char *function, kvc_status status,
                     const Output &got);
   bool compareStatus(const char *function, kvc_status got, kvc_status want);
+  bool compareRefusal(const char *what, kvc_status want,
+                      llvm::function_ref<kvc_status()> asked);
   /// Whether the library's state is that of `before`, its snapshot then.
   bool compareUnchanged(const std::vector<uint8_t> &before,
                         llvm::StringRef what);

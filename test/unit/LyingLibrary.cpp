@@ -354,6 +354,7 @@ kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
 
 kvc_status stats(kvc_cache *cache, int32_t number, kvc_stats *out) {
   const Layer &layer = cache->layers[number];
+  cache->error = "";
   *out = {};
   out->seen = layer.seen;
   if (shapes[number].owner != number)
