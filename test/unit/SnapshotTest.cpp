@@ -177,6 +177,90 @@ static void testSame() {
   CHECK(!between(two, all + "20}\nlayers: [{at: 1, share: 0}]\n").empty());
 }
 
+//===----------------------------------------------------------------------===//
+// Hostile ones: lies that keep their checksums
+//===----------------------------------------------------------------------===//
+
+/// The format's checksum (runtime/Snapshot.h), of bytes that come in words.
+static uint64_t checksumOf(const uint8_t *bytes, size_t count) {
+  uint64_t state = 0x6b7663;
+  auto mix = [&](uint64_t word) {
+    state = (state ^ word) * 0x9e3779b97f4a7c15;
+    state ^= state >> 32;
+  };
+  uint64_t word = 0;
+  for (size_t i = 0; i < count; ++i) {
+    word |= uint64_t{bytes[i]} << i % 8 * 8;
+    if (i % 8 != 7)
+      continue;
+    mix(word);
+    word = 0;
+  }
+  mix(word);
+  mix(count);
+  return state;
+}
+
+static uint64_t wordAt(const Bytes &bytes, size_t at) {
+  uint64_t word;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+static void setWord(Bytes &bytes, size_t at, uint64_t word) {
+  std::memcpy(bytes.data() + at, &word, sizeof word);
+}
+
+/// One owner: where its length and the header's checksum stand.
+static void testHostile() {
+  const Played played(std::string(smallModel) +
+                          "cache: {keys: f32, values: f32, window: all, "
+                          "context: 40}\n",
+                      7);
+  const Bytes good = played.snapshot();
+  const std::vector<Bytes> before = played.state();
+  const size_t text = 40, seen = text + wordAt(good, 32), sum = seen + 8;
+  if (!CHECK_EQ(wordAt(good, seen), uint64_t{7}) ||
+      !CHECK_EQ(wordAt(good, sum), checksumOf(good.data(), sum)))
+    return;
+  auto refuses = [&](Bytes bad, llvm::StringRef word) {
+    setWord(bad, sum, checksumOf(bad.data(), sum));
+    const std::string why = played.whyRefused(bad);
+    if (!CHECK(!why.empty() && llvm::StringRef(why).contains(word)))
+      std::printf("'%s' instead of '%s'\n", why.c_str(), word.str().c_str());
+    CHECK(played.state() == before);
+  };
+  auto with = [&](size_t at, uint64_t word) {
+    Bytes bad = good;
+    setWord(bad, at, word);
+    return bad;
+  };
+  const uint64_t owners = wordAt(good, 8) >> 32 << 32;
+  for (uint64_t version : {uint64_t{0}, uint64_t{2}, uint64_t{0xffffffff}})
+    refuses(with(8, owners | version), "version");
+  refuses(with(8, 1 | uint64_t{0xffffffff} << 32), "layers");
+  refuses(with(8, 1), ""); // no layers
+  for (uint64_t first : {uint64_t{1}, uint64_t{1} << 63, ~uint64_t{0}})
+    refuses(with(16, first), "first position");
+  refuses(with(24, wordAt(good, 24) + 1), "hash");
+  for (uint64_t length : {~uint64_t{0}, uint64_t{1} << 63, uint64_t{1} << 40})
+    refuses(with(32, length), "a text of");
+  for (uint64_t length : {uint64_t{0}, wordAt(good, 32) - 1, uint64_t{1} << 20})
+    refuses(with(32, length), "");
+  for (uint64_t tokens :
+       {uint64_t{41}, uint64_t{1} << 40, uint64_t{1} << 62, ~uint64_t{0}})
+    refuses(with(seen, tokens), "at most 40");
+  for (uint64_t tokens : {uint64_t{6}, uint64_t{8}, uint64_t{40}})
+    refuses(with(seen, tokens), tokens < 7 ? "checksum" : "");
+  // A key that is no number, with the checksum of its stream.
+  for (uint32_t number : {0x7f800000u, 0x7fc00000u, 0xff800001u}) {
+    Bytes bad = good;
+    const size_t keys = sum + 8, count = 7 * 3 * 4;
+    std::memcpy(bad.data() + keys + 12, &number, sizeof number);
+    setWord(bad, keys + count, checksumOf(bad.data() + keys, count));
+    refuses(bad, "not finite");
+  }
+}
+
 int main() {
   testDamage("cache: {window: all, context: 40}\n", 7);
   testDamage("cache: {keys: {bits: 4, per: channel, group: 4}, values: {bits: "
@@ -186,6 +270,7 @@ int main() {
              "sink: 1, window: 5, rollback: 3}\n",
              12);
   testDamage("cache: {window: 3}\n", 0);
+  testHostile();
   testForeign();
   testSame();
   return kvc::test::checkResult();
