@@ -24,6 +24,8 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <set>
+#include <tuple>
 
 using namespace llvm;
 
@@ -64,10 +66,13 @@ public:
 private:
   Error chooseLengths();
   Error planRows(int64_t tokens);
-  /// `rows` have one length.
-  Error runLength(MutableArrayRef<BenchRow> rows);
+  /// Rows that are measured in the same rounds.
+  Error runRows(MutableArrayRef<BenchRow> rows);
   Error runRound(MutableArrayRef<BenchRow> rows,
                  MutableArrayRef<Samples> samples);
+  std::tuple<size_t, int64_t, int64_t> walkOf(const BenchRow &row) const {
+    return {row.library, row.threads, options.interleave ? row.tokens : 0};
+  }
 
   const BenchOptions &options;
   const int64_t memory; ///< bytes that all sequences may take together
@@ -75,8 +80,9 @@ private:
   BenchResult result;
   std::vector<std::unique_ptr<Candidate>> candidates;
   std::vector<std::vector<int64_t>> lengths; ///< by candidate
-  /// By candidate and threads.
-  std::map<std::pair<size_t, int64_t>, Walk> walks;
+  /// By candidate, threads and, where lengths take turns, length.
+  std::map<std::tuple<size_t, int64_t, int64_t>, Walk> walks;
+  uint64_t needed = 0; ///< bytes of all sequences that there are at once
   std::map<int64_t, std::pair<std::vector<double>, std::vector<double>>>
       streams; ///< by threads: one, four
   Progress progress;
@@ -125,7 +131,8 @@ Error Bench::chooseLengths() {
 
 /// Rows of all that have this length, and how many sequences each walks.
 Error Bench::planRows(int64_t tokens) {
-  uint64_t needed = 0;
+  if (!options.interleave)
+    needed = 0;
   for (auto [number, candidate] : enumerate(candidates)) {
     if (!is_contained(lengths[number], tokens))
       continue;
@@ -144,7 +151,8 @@ Error Bench::planRows(int64_t tokens) {
     }
   }
   if (needed > static_cast<uint64_t>(memory))
-    return userError("the libraries' caches at " + Twine(tokens) +
+    return userError("the libraries' caches at " +
+                     Twine(options.interleave ? "up to " : "") + Twine(tokens) +
                      " tokens take " + Twine(needed >> 20) +
                      " MiB together, more than half of this machine's memory; "
                      "give fewer --tokens, libraries or --threads");
@@ -161,21 +169,29 @@ Error Bench::runRound(MutableArrayRef<BenchRow> rows,
     streams[threads].second.push_back(four);
     best[threads] = std::max(one, four);
   }
-  double first = 0;
+  std::map<std::pair<size_t, int64_t>, double> first;
   for (auto [row, of] : zip(rows, samples)) {
-    Walk &walk = walks.at({row.library, row.threads});
+    Walk &walk = walks.at(walkOf(row));
+    // A sequence alone is to stay in the processor's cache, where memory was
+    // read since its last step.
+    if (result.walk == 0)
+      if (auto warms = walk.step(); !warms)
+        return warms.takeError();
     auto seconds = walk.step();
     if (!seconds)
       return seconds.takeError();
     auto bytes = candidates[row.library]->planned(walk.length());
     if (!bytes)
       return bytes.takeError();
-    if (first == 0)
-      first = *seconds;
+    const double base =
+        options.interleave
+            ? first.try_emplace({row.library, row.threads}, *seconds)
+                  .first->second
+            : first.try_emplace({}, *seconds).first->second;
     of.seconds.push_back(*seconds);
     of.rates.push_back(static_cast<double>(*bytes) / *seconds);
     of.shares.push_back(of.rates.back() / best[row.threads]);
-    of.ratios.push_back(*seconds / first);
+    of.ratios.push_back(*seconds / base);
     if (walk.length() != row.tokens)
       continue;
     int64_t used = 0;
@@ -190,23 +206,23 @@ Error Bench::runRound(MutableArrayRef<BenchRow> rows,
   return Error::success();
 }
 
-Error Bench::runLength(MutableArrayRef<BenchRow> rows) {
-  const int64_t tokens = rows.front().tokens;
+Error Bench::runRows(MutableArrayRef<BenchRow> rows) {
   for (BenchRow &row : rows) {
     const Candidate &candidate = *candidates[row.library];
     progress.show(Twine(candidate.library.info().name) + ": to " +
-                  Twine(tokens) + " tokens");
+                  Twine(row.tokens) + " tokens");
     Walk &walk =
-        walks.try_emplace({row.library, row.threads}, candidate, row.threads)
-            .first->second;
-    if (Error error = walk.prepare(row.caches, tokens, options.rounds))
+        walks.try_emplace(walkOf(row), candidate, row.threads).first->second;
+    const int64_t steps = result.walk == 0 ? 2 : 1;
+    if (Error error =
+            walk.prepare(row.caches, row.tokens, options.rounds, steps))
       return error;
   }
   std::vector<Samples> samples(rows.size());
   streams.clear();
   for (int64_t round = 1; round <= options.rounds; ++round) {
-    progress.show(Twine(tokens) + " tokens: round " + Twine(round) + " of " +
-                  Twine(options.rounds));
+    progress.show(Twine(rows.back().tokens) + " tokens: round " + Twine(round) +
+                  " of " + Twine(options.rounds));
     if (Error error = runRound(rows, samples))
       return error;
   }
@@ -216,10 +232,13 @@ Error Bench::runLength(MutableArrayRef<BenchRow> rows) {
     row.share = spreadOf(std::move(of.shares)).median;
     row.ratio = spreadOf(std::move(of.ratios)).median;
   }
-  for (auto &[threads, read] : streams)
-    result.bandwidth.push_back({tokens, threads,
-                                spreadOf(std::move(read.first)).median,
-                                spreadOf(std::move(read.second)).median});
+  std::set<int64_t> all;
+  for (const BenchRow &row : rows)
+    all.insert(row.tokens);
+  for (int64_t tokens : all)
+    for (const auto &[threads, read] : streams)
+      result.bandwidth.push_back({tokens, threads, spreadOf(read.first).median,
+                                  spreadOf(read.second).median});
   return Error::success();
 }
 
@@ -234,9 +253,10 @@ Error Bench::run() {
       return error;
   MutableArrayRef<BenchRow> rest = result.rows;
   while (!rest.empty()) {
-    auto rows = rest.take_while(
-        [&](const BenchRow &row) { return row.tokens == rest.front().tokens; });
-    if (Error error = runLength(rows))
+    auto rows = rest.take_while([&](const BenchRow &row) {
+      return options.interleave || row.tokens == rest.front().tokens;
+    });
+    if (Error error = runRows(rows))
       return error;
     rest = rest.drop_front(rows.size());
   }
