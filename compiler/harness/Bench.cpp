@@ -68,7 +68,8 @@ private:
   Error planRows(int64_t tokens);
   /// Rows that are measured in the same rounds.
   Error runRows(MutableArrayRef<BenchRow> rows);
-  Error runRound(MutableArrayRef<BenchRow> rows,
+  Expected<double> stepRow(BenchRow &row);
+  Error runRound(int64_t round, MutableArrayRef<BenchRow> rows,
                  MutableArrayRef<Samples> samples);
   std::tuple<size_t, int64_t, int64_t> walkOf(const BenchRow &row) const {
     return {row.library, row.threads, options.interleave ? row.tokens : 0};
@@ -159,7 +160,29 @@ Error Bench::planRows(int64_t tokens) {
   return Error::success();
 }
 
-Error Bench::runRound(MutableArrayRef<BenchRow> rows,
+/// Seconds a token of one step of the row's sequences, which are counted where
+/// they have the row's length then.
+Expected<double> Bench::stepRow(BenchRow &row) {
+  Walk &walk = walks.at(walkOf(row));
+  // A sequence alone is to stay in the processor's cache, where memory was read
+  // since its last step.
+  if (result.walk == 0)
+    if (auto warms = walk.step(); !warms)
+      return warms.takeError();
+  auto seconds = walk.step();
+  if (!seconds || walk.length() != row.tokens)
+    return seconds;
+  int64_t used = 0;
+  if (Error error = walk.measure(used, row.attends))
+    return error;
+  if (used != row.bytes)
+    return userError("'" + result.libraries[row.library].subject + "' stores " +
+                     Twine(used) + " bytes at " + Twine(row.tokens) +
+                     " tokens, its plan says " + Twine(row.bytes));
+  return seconds;
+}
+
+Error Bench::runRound(int64_t round, MutableArrayRef<BenchRow> rows,
                       MutableArrayRef<Samples> samples) {
   std::map<int64_t, double> best;
   for (int64_t threads : options.threads) {
@@ -169,39 +192,28 @@ Error Bench::runRound(MutableArrayRef<BenchRow> rows,
     streams[threads].second.push_back(four);
     best[threads] = std::max(one, four);
   }
+  // Another row begins each round: the first ones take up to a twentieth less.
+  std::vector<double> seconds(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t number = (i + static_cast<size_t>(round)) % rows.size();
+    auto took = stepRow(rows[number]);
+    if (!took)
+      return took.takeError();
+    seconds[number] = *took;
+  }
   std::map<std::pair<size_t, int64_t>, double> first;
-  for (auto [row, of] : zip(rows, samples)) {
-    Walk &walk = walks.at(walkOf(row));
-    // A sequence alone is to stay in the processor's cache, where memory was
-    // read since its last step.
-    if (result.walk == 0)
-      if (auto warms = walk.step(); !warms)
-        return warms.takeError();
-    auto seconds = walk.step();
-    if (!seconds)
-      return seconds.takeError();
-    auto bytes = candidates[row.library]->planned(walk.length());
+  for (auto [row, of, took] : zip(rows, samples, seconds)) {
+    auto bytes =
+        candidates[row.library]->planned(walks.at(walkOf(row)).length());
     if (!bytes)
       return bytes.takeError();
-    const double base =
-        options.interleave
-            ? first.try_emplace({row.library, row.threads}, *seconds)
-                  .first->second
-            : first.try_emplace({}, *seconds).first->second;
-    of.seconds.push_back(*seconds);
-    of.rates.push_back(static_cast<double>(*bytes) / *seconds);
+    std::pair<size_t, int64_t> base;
+    if (options.interleave)
+      base = {row.library, row.threads};
+    of.seconds.push_back(took);
+    of.rates.push_back(static_cast<double>(*bytes) / took);
     of.shares.push_back(of.rates.back() / best[row.threads]);
-    of.ratios.push_back(*seconds / base);
-    if (walk.length() != row.tokens)
-      continue;
-    int64_t used = 0;
-    if (Error error = walk.measure(used, row.attends))
-      return error;
-    if (used != row.bytes)
-      return userError("'" + result.libraries[row.library].subject +
-                       "' stores " + Twine(used) + " bytes at " +
-                       Twine(row.tokens) + " tokens, its plan says " +
-                       Twine(row.bytes));
+    of.ratios.push_back(took / first.try_emplace(base, took).first->second);
   }
   return Error::success();
 }
@@ -223,7 +235,7 @@ Error Bench::runRows(MutableArrayRef<BenchRow> rows) {
   for (int64_t round = 1; round <= options.rounds; ++round) {
     progress.show(Twine(rows.back().tokens) + " tokens: round " + Twine(round) +
                   " of " + Twine(options.rounds));
-    if (Error error = runRound(rows, samples))
+    if (Error error = runRound(round, rows, samples))
       return error;
   }
   for (auto [row, of] : zip(rows, samples)) {
