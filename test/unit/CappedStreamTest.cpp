@@ -16,6 +16,7 @@
 #include "compiler/harness/Elements.h"
 #include "compiler/harness/LoadedLibrary.h"
 #include "compiler/harness/Random.h"
+#include "runtime/Generated.h"
 #include "test/unit/Check.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -261,8 +262,8 @@ void checkResident(const LoadedLibrary &library, const Case &one) {
   CHECK_EQ(late.evicted, farthest - late.stored);
 }
 
-/// How many bytes differ, but for the first words of pages, where those that
-/// are free are linked; none may have come or gone.
+/// How many bytes differ, but for the heads of pages, where those that are free
+/// are linked; none may have come or gone.
 int64_t changed(const std::map<uint8_t *, std::vector<uint8_t>> &before,
                 const std::map<uint8_t *, std::vector<uint8_t>> &after) {
   CHECK_EQ(before.size(), after.size());
@@ -271,7 +272,7 @@ int64_t changed(const std::map<uint8_t *, std::vector<uint8_t>> &before,
     auto found = before.find(memory);
     if (!CHECK(found != before.end()))
       continue;
-    for (size_t i = sizeof(void *); i < bytes.size(); ++i)
+    for (size_t i = KVC_PAGE_HEADER; i < bytes.size(); ++i)
       count += bytes[i] != found->second[i];
   }
   return count;
