@@ -33,8 +33,13 @@ Error LoadedLibrary::load(StringRef path) {
                 dlclose(handle);
             }};
   if (!handle) {
-    const char *why = dlerror();
-    return userError("cannot open '" + path + "': " + (why ? why : "unknown"));
+    const char *said = dlerror();
+    const StringRef why = said ? said : "unknown";
+    return userError("cannot open '" + path + "': " + why +
+                     (why.contains("__asan_")
+                          ? "; it has sanitizers, and this kvc has none: build "
+                            "kvc with the preset asan"
+                          : ""));
   }
   auto function = reinterpret_cast<kvc_library_function>(
       dlsym(handle.get(), "kvc_library"));
