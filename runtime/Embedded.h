@@ -16,6 +16,9 @@
 // a CPU lacks and say so. Whoever links it may raise the former, never the
 // latter.
 //
+// Where its name ends in _sanitized, it has the checks of AddressSanitizer and
+// UndefinedBehaviorSanitizer, and needs what they call (__asan_*, __ubsan_*).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KVC_RUNTIME_EMBEDDED_H
@@ -23,6 +26,8 @@
 
 extern const unsigned char kvc_runtime_x86_64_linux[];
 extern const unsigned long kvc_runtime_x86_64_linux_size;
+extern const unsigned char kvc_runtime_x86_64_linux_sanitized[];
+extern const unsigned long kvc_runtime_x86_64_linux_sanitized_size;
 extern const unsigned char kvc_runtime_aarch64_linux[];
 extern const unsigned long kvc_runtime_aarch64_linux_size;
 

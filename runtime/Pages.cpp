@@ -64,7 +64,8 @@ bool Stream::share(Stream &from, const Allocator &itsMemory) {
 void Stream::close() {
   if (!table)
     return;
-  for (int64_t leaf = 0; leaves && leaf < leafCount(); ++leaf) {
+  // Where no page is held, no leaf is.
+  for (int64_t leaf = 0; begin < end && leaf < leafCount(); ++leaf) {
     int64_t *holders = leaves[leaf];
     if (holders && __atomic_sub_fetch(holders, 1, __ATOMIC_ACQ_REL) > 0)
       continue;

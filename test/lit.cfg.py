@@ -117,6 +117,22 @@ for lanes in (16, 4, 8):
     ))
 if shutil.which("spirv-val"):
     config.available_features.add("spirv-val")
+# Programs with AddressSanitizer, and those of libFuzzer, need clang's runtime
+# for them (libclang-rt-22-dev).
+if config.kvc_has_asan in ("1", "ON", "TRUE"):
+    config.available_features.add("asan-programs")
+if config.kvc_has_fuzzer in ("1", "ON", "TRUE"):
+    config.available_features.add("fuzzer")
+if not {"asan-programs", "fuzzer"} <= config.available_features:
+    lit_config.note(
+        "no libFuzzer or no AddressSanitizer for this build's compiler: fuzzers"
+        " do not run, nor programs that check generated code"
+    )
+# Libraries that a kvc with AddressSanitizer loads have its checks too.
+config.substitutions.append((
+    "%sanitize",
+    "--sanitize address" if "address" in config.kvc_sanitize.split(",") else "",
+))
 if config.kvc_sanitize:
     config.available_features.add("sanitize")
     for name in config.kvc_sanitize.split(","):

@@ -41,6 +41,7 @@ static ExitCode runBench(const Arguments &arguments) {
   options.tokens = std::move(*tokens);
   options.threads = std::move(*threads);
   options.rounds = *rounds;
+  options.interleave = arguments.has("--interleave");
   bool ourFault = false;
   auto result = bench(options, ourFault);
   if (!result)
@@ -63,6 +64,10 @@ static const Flag benchFlags[] = {
      "many megabytes, 1024 at the most; 0: one, and what the processor's\n"
      "cache keeps of it stays there",
      "twice the last-level cache: it keeps nothing, as in a model"},
+    {"--interleave", "",
+     "all lengths take turns in each round, so that times at different\n"
+     "lengths can be compared: ratio is to the same library's at its\n"
+     "first length. Takes memory for all of them"},
     {"--target", "NAME", "what a spec is compiled for", "x86-64-v3",
      targetNames},
     {"--json", "", "seconds, bytes and tokens as JSON"},
@@ -81,7 +86,9 @@ const Command benchCommand = {
     "  MB a token  of cache read: codes, scales, residual, sinks, originals\n"
     "  of read     GB/s of them, as a share of the memory read in the same "
     "round\n"
-    "  ratio       of its time to the first's, formed in each round\n"
+    "  ratio       of its time to the first row's of its length, formed in "
+    "each\n"
+    "              round; see --interleave\n"
     "Machines are noisy: compare what was printed by one run.\n",
     benchFlags,
     runBench};

@@ -162,6 +162,19 @@ static Error chooseGpu(const Arguments &arguments, CompileOptions &options) {
   return Error::success();
 }
 
+static std::vector<std::string> sanitizerNames() { return {"none", "address"}; }
+
+static Error chooseSanitizer(const Arguments &arguments,
+                             CompileOptions &options) {
+  const std::string name = arguments.get("--sanitize", "none");
+  if (!is_contained(sanitizerNames(), name))
+    return userError("'--sanitize' is one of " + join(sanitizerNames(), ", ") +
+                     ", not '" + name + "'");
+  if (name == "address")
+    options.sanitize = Sanitize::Address;
+  return Error::success();
+}
+
 static ExitCode runCompile(const Arguments &arguments) {
   auto input = arguments.only();
   if (!input)
@@ -170,6 +183,8 @@ static ExitCode runCompile(const Arguments &arguments) {
   CompileOptions options;
   options.target = arguments.get("--target");
   if (Error error = chooseGpu(arguments, options))
+    return fail(std::move(error));
+  if (Error error = chooseSanitizer(arguments, options))
     return fail(std::move(error));
   auto stage = chooseStage(arguments, output);
   if (!stage)
@@ -189,9 +204,11 @@ static ExitCode runCompile(const Arguments &arguments) {
     return fail(std::move(error));
   if (Error error = (*model)->compile(options, output))
     // A spec that was accepted is to compile; IR may say anything.
-    return fail(std::move(error),
-                (*model)->getSpec() && !arguments.has("--target") ? OurFault
-                                                                  : UserError);
+    return fail(std::move(error), (*model)->getSpec() &&
+                                          !arguments.has("--target") &&
+                                          options.sanitize == Sanitize::Nothing
+                                      ? OurFault
+                                      : UserError);
   return Good;
 }
 
@@ -227,6 +244,10 @@ static const Flag compileFlags[] = {
     {"--subgroup", "N",
      "invocations of the GPU's subgroup: a power of two from 4 to 64", "32",
      subgroupNames},
+    {"--sanitize", "NAME",
+     "none, or address: a library that checks what it reads and writes, for a\n"
+     "program that clang links with -fsanitize=address",
+     "none", sanitizerNames},
 };
 
 const Command compileCommand = {

@@ -24,6 +24,8 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <set>
+#include <tuple>
 
 using namespace llvm;
 
@@ -64,10 +66,14 @@ public:
 private:
   Error chooseLengths();
   Error planRows(int64_t tokens);
-  /// `rows` have one length.
-  Error runLength(MutableArrayRef<BenchRow> rows);
-  Error runRound(MutableArrayRef<BenchRow> rows,
+  /// Rows that are measured in the same rounds.
+  Error runRows(MutableArrayRef<BenchRow> rows);
+  Expected<double> stepRow(BenchRow &row);
+  Error runRound(int64_t round, MutableArrayRef<BenchRow> rows,
                  MutableArrayRef<Samples> samples);
+  std::tuple<size_t, int64_t, int64_t> walkOf(const BenchRow &row) const {
+    return {row.library, row.threads, options.interleave ? row.tokens : 0};
+  }
 
   const BenchOptions &options;
   const int64_t memory; ///< bytes that all sequences may take together
@@ -75,8 +81,9 @@ private:
   BenchResult result;
   std::vector<std::unique_ptr<Candidate>> candidates;
   std::vector<std::vector<int64_t>> lengths; ///< by candidate
-  /// By candidate and threads.
-  std::map<std::pair<size_t, int64_t>, Walk> walks;
+  /// By candidate, threads and, where lengths take turns, length.
+  std::map<std::tuple<size_t, int64_t, int64_t>, Walk> walks;
+  uint64_t needed = 0; ///< bytes of all sequences that there are at once
   std::map<int64_t, std::pair<std::vector<double>, std::vector<double>>>
       streams; ///< by threads: one, four
   Progress progress;
@@ -125,7 +132,8 @@ Error Bench::chooseLengths() {
 
 /// Rows of all that have this length, and how many sequences each walks.
 Error Bench::planRows(int64_t tokens) {
-  uint64_t needed = 0;
+  if (!options.interleave)
+    needed = 0;
   for (auto [number, candidate] : enumerate(candidates)) {
     if (!is_contained(lengths[number], tokens))
       continue;
@@ -144,14 +152,37 @@ Error Bench::planRows(int64_t tokens) {
     }
   }
   if (needed > static_cast<uint64_t>(memory))
-    return userError("the libraries' caches at " + Twine(tokens) +
+    return userError("the libraries' caches at " +
+                     Twine(options.interleave ? "up to " : "") + Twine(tokens) +
                      " tokens take " + Twine(needed >> 20) +
                      " MiB together, more than half of this machine's memory; "
                      "give fewer --tokens, libraries or --threads");
   return Error::success();
 }
 
-Error Bench::runRound(MutableArrayRef<BenchRow> rows,
+/// Seconds a token of one step of the row's sequences, which are counted where
+/// they have the row's length then.
+Expected<double> Bench::stepRow(BenchRow &row) {
+  Walk &walk = walks.at(walkOf(row));
+  // A sequence alone is to stay in the processor's cache, where memory was read
+  // since its last step.
+  if (result.walk == 0)
+    if (auto warms = walk.step(); !warms)
+      return warms.takeError();
+  auto seconds = walk.step();
+  if (!seconds || walk.length() != row.tokens)
+    return seconds;
+  int64_t used = 0;
+  if (Error error = walk.measure(used, row.attends))
+    return error;
+  if (used != row.bytes)
+    return userError("'" + result.libraries[row.library].subject + "' stores " +
+                     Twine(used) + " bytes at " + Twine(row.tokens) +
+                     " tokens, its plan says " + Twine(row.bytes));
+  return seconds;
+}
+
+Error Bench::runRound(int64_t round, MutableArrayRef<BenchRow> rows,
                       MutableArrayRef<Samples> samples) {
   std::map<int64_t, double> best;
   for (int64_t threads : options.threads) {
@@ -161,53 +192,50 @@ Error Bench::runRound(MutableArrayRef<BenchRow> rows,
     streams[threads].second.push_back(four);
     best[threads] = std::max(one, four);
   }
-  double first = 0;
-  for (auto [row, of] : zip(rows, samples)) {
-    Walk &walk = walks.at({row.library, row.threads});
-    auto seconds = walk.step();
-    if (!seconds)
-      return seconds.takeError();
-    auto bytes = candidates[row.library]->planned(walk.length());
+  // Another row begins each round: the first ones take up to a twentieth less.
+  std::vector<double> seconds(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t number = (i + static_cast<size_t>(round)) % rows.size();
+    auto took = stepRow(rows[number]);
+    if (!took)
+      return took.takeError();
+    seconds[number] = *took;
+  }
+  std::map<std::pair<size_t, int64_t>, double> first;
+  for (auto [row, of, took] : zip(rows, samples, seconds)) {
+    auto bytes =
+        candidates[row.library]->planned(walks.at(walkOf(row)).length());
     if (!bytes)
       return bytes.takeError();
-    if (first == 0)
-      first = *seconds;
-    of.seconds.push_back(*seconds);
-    of.rates.push_back(static_cast<double>(*bytes) / *seconds);
+    std::pair<size_t, int64_t> base;
+    if (options.interleave)
+      base = {row.library, row.threads};
+    of.seconds.push_back(took);
+    of.rates.push_back(static_cast<double>(*bytes) / took);
     of.shares.push_back(of.rates.back() / best[row.threads]);
-    of.ratios.push_back(*seconds / first);
-    if (walk.length() != row.tokens)
-      continue;
-    int64_t used = 0;
-    if (Error error = walk.measure(used, row.attends))
-      return error;
-    if (used != row.bytes)
-      return userError("'" + result.libraries[row.library].subject +
-                       "' stores " + Twine(used) + " bytes at " +
-                       Twine(row.tokens) + " tokens, its plan says " +
-                       Twine(row.bytes));
+    of.ratios.push_back(took / first.try_emplace(base, took).first->second);
   }
   return Error::success();
 }
 
-Error Bench::runLength(MutableArrayRef<BenchRow> rows) {
-  const int64_t tokens = rows.front().tokens;
+Error Bench::runRows(MutableArrayRef<BenchRow> rows) {
   for (BenchRow &row : rows) {
     const Candidate &candidate = *candidates[row.library];
     progress.show(Twine(candidate.library.info().name) + ": to " +
-                  Twine(tokens) + " tokens");
+                  Twine(row.tokens) + " tokens");
     Walk &walk =
-        walks.try_emplace({row.library, row.threads}, candidate, row.threads)
-            .first->second;
-    if (Error error = walk.prepare(row.caches, tokens, options.rounds))
+        walks.try_emplace(walkOf(row), candidate, row.threads).first->second;
+    const int64_t steps = result.walk == 0 ? 2 : 1;
+    if (Error error =
+            walk.prepare(row.caches, row.tokens, options.rounds, steps))
       return error;
   }
   std::vector<Samples> samples(rows.size());
   streams.clear();
   for (int64_t round = 1; round <= options.rounds; ++round) {
-    progress.show(Twine(tokens) + " tokens: round " + Twine(round) + " of " +
-                  Twine(options.rounds));
-    if (Error error = runRound(rows, samples))
+    progress.show(Twine(rows.back().tokens) + " tokens: round " + Twine(round) +
+                  " of " + Twine(options.rounds));
+    if (Error error = runRound(round, rows, samples))
       return error;
   }
   for (auto [row, of] : zip(rows, samples)) {
@@ -216,10 +244,13 @@ Error Bench::runLength(MutableArrayRef<BenchRow> rows) {
     row.share = spreadOf(std::move(of.shares)).median;
     row.ratio = spreadOf(std::move(of.ratios)).median;
   }
-  for (auto &[threads, read] : streams)
-    result.bandwidth.push_back({tokens, threads,
-                                spreadOf(std::move(read.first)).median,
-                                spreadOf(std::move(read.second)).median});
+  std::set<int64_t> all;
+  for (const BenchRow &row : rows)
+    all.insert(row.tokens);
+  for (int64_t tokens : all)
+    for (const auto &[threads, read] : streams)
+      result.bandwidth.push_back({tokens, threads, spreadOf(read.first).median,
+                                  spreadOf(read.second).median});
   return Error::success();
 }
 
@@ -234,9 +265,10 @@ Error Bench::run() {
       return error;
   MutableArrayRef<BenchRow> rest = result.rows;
   while (!rest.empty()) {
-    auto rows = rest.take_while(
-        [&](const BenchRow &row) { return row.tokens == rest.front().tokens; });
-    if (Error error = runLength(rows))
+    auto rows = rest.take_while([&](const BenchRow &row) {
+      return options.interleave || row.tokens == rest.front().tokens;
+    });
+    if (Error error = runRows(rows))
       return error;
     rest = rest.drop_front(rows.size());
   }

@@ -26,6 +26,8 @@ struct BenchOptions {
   /// Bytes of cache that a round walks, at least; -1: twice the last-level
   /// cache.
   int64_t walk = -1;
+  /// All lengths take turns in each round, instead of one after the other.
+  bool interleave = false;
 };
 
 /// Of all rounds: the median, and what a tenth of them lies below and above.
@@ -44,7 +46,9 @@ struct BenchRow {
   Spread seconds;  ///< a token, all layers
   double bytesPerSecond = 0;
   double share = 0; ///< of the bandwidth read in the same round
-  double ratio = 0; ///< to the first row of this length, in the same round
+  /// To the first row of this length, in the same round; where lengths take
+  /// turns, to the same library's first.
+  double ratio = 0;
 };
 
 /// Bytes a second that were read between the libraries' turns.

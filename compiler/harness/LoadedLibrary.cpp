@@ -33,8 +33,13 @@ Error LoadedLibrary::load(StringRef path) {
                 dlclose(handle);
             }};
   if (!handle) {
-    const char *why = dlerror();
-    return userError("cannot open '" + path + "': " + (why ? why : "unknown"));
+    const char *said = dlerror();
+    const StringRef why = said ? said : "unknown";
+    return userError("cannot open '" + path + "': " + why +
+                     (why.contains("__asan_")
+                          ? "; it has sanitizers, and this kvc has none: build "
+                            "kvc with the preset asan"
+                          : ""));
   }
   auto function = reinterpret_cast<kvc_library_function>(
       dlsym(handle.get(), "kvc_library"));
@@ -144,15 +149,28 @@ Expected<LibraryCache> LoadedLibrary::create(kvc_options options) const {
   return LibraryCache(*table, cache);
 }
 
-Expected<LoadedLibrary>
-openCompiled(Model &model, const CompileOptions &options, StringRef runner) {
+// What a kvc with AddressSanitizer compiles for itself to load has its checks
+// too. They call the compiler's own runtime, which g++'s is not.
+#if defined(__clang__) && __has_feature(address_sanitizer)
+static constexpr Sanitize own = Sanitize::AddressIfCan;
+#else
+static constexpr Sanitize own = Sanitize::Nothing;
+#endif
+
+Expected<LoadedLibrary> openCompiled(Model &model, CompileOptions options,
+                                     StringRef runner) {
+  options.sanitize = own;
   auto folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
   const std::string path = folder->file("library.so");
   if (Error error = model.compile(options, path))
     return error;
-  return LoadedLibrary::open(path, runner);
+  auto library = LoadedLibrary::open(path, runner);
+  // A sanitizer's report looks the names of kernels up in the file.
+  if (library && own != Sanitize::Nothing)
+    library->folder = std::make_shared<TemporaryFolder>(std::move(*folder));
+  return library;
 }
 
 static bool isText(StringRef path) {

@@ -81,7 +81,11 @@ private:
   llvm::Error load(llvm::StringRef path);
   llvm::Error start(llvm::StringRef path, llvm::StringRef runner);
   llvm::Error describe(llvm::StringRef path);
+  friend llvm::Expected<LoadedLibrary>
+  openCompiled(Model &model, CompileOptions options, llvm::StringRef runner);
 
+  /// Its file, where that is needed as long as it is open.
+  std::shared_ptr<TemporaryFolder> folder;
   std::unique_ptr<void, void (*)(void *)> handle{nullptr, nullptr};
   std::unique_ptr<Remote> remote;
   const kvc_library_table *table = nullptr;
@@ -90,10 +94,9 @@ private:
   std::vector<kvc_layer_info> infos;
 };
 
-/// Compiles the model and opens what comes of it. No file stays, also where the
-/// library then crashes.
-llvm::Expected<LoadedLibrary> openCompiled(Model &model,
-                                           const CompileOptions &options,
+/// Compiles the model, with the sanitizers that this process has, and opens
+/// what comes of it. No file stays, also where the library then crashes.
+llvm::Expected<LoadedLibrary> openCompiled(Model &model, CompileOptions options,
                                            llvm::StringRef runner = "");
 
 /// Opens a library; or compiles a spec or IR, which becomes `model`, and opens

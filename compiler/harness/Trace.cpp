@@ -179,7 +179,12 @@ Expected<Trace> readTrace(StringRef path, ArrayRef<LayerShape> layers,
   auto file = SafetensorsFile::open(path);
   if (!file)
     return file.takeError();
-  return Reader(*file, io).run(layers);
+  return readTrace(*file, layers, io);
+}
+
+Expected<Trace> readTrace(const SafetensorsFile &file,
+                          ArrayRef<LayerShape> layers, Element io) {
+  return Reader(file, io).run(layers);
 }
 
 } // namespace kvc::harness

@@ -12,6 +12,8 @@
 
 namespace kvc::harness {
 
+class SafetensorsFile;
+
 /// One layer of a trace, before rotation, rounded to io. A reader has q alone.
 struct LayerTrace {
   LayerShape shape;
@@ -40,6 +42,8 @@ struct Trace {
 /// sinks, for the layers given; what else the file has is not read. A reader
 /// with fewer rows than there are tokens has the last ones.
 llvm::Expected<Trace> readTrace(llvm::StringRef path,
+                                llvm::ArrayRef<LayerShape> layers, Element io);
+llvm::Expected<Trace> readTrace(const SafetensorsFile &file,
                                 llvm::ArrayRef<LayerShape> layers, Element io);
 
 } // namespace kvc::harness

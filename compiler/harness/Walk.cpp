@@ -180,9 +180,13 @@ Error Walk::fill(int64_t tokens) {
   return Error::success();
 }
 
-Error Walk::prepare(int64_t count, int64_t tokens, int64_t rounds) {
+Error Walk::prepare(int64_t count, int64_t tokens, int64_t rounds,
+                    int64_t stepsARound) {
   end = tokens;
-  steps = std::min(rounds, tokens);
+  // Whole rounds, so that one of them ends at that length.
+  steps = std::min(rounds, tokens / stepsARound) * stepsARound;
+  if (steps == 0)
+    steps = tokens;
   // What is there grows on; sequences that are new begin at 0, all together.
   if (static_cast<int64_t>(caches.size()) < count || position > end - steps) {
     caches.clear();

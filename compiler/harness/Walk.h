@@ -47,8 +47,10 @@ class Walk {
 public:
   Walk(const Candidate &candidate, int64_t threads);
 
-  /// `count` sequences of `tokens` tokens less as many as `rounds` steps add.
-  llvm::Error prepare(int64_t count, int64_t tokens, int64_t rounds);
+  /// `count` sequences of `tokens` tokens less as many as `rounds` rounds of so
+  /// many steps add.
+  llvm::Error prepare(int64_t count, int64_t tokens, int64_t rounds,
+                      int64_t stepsARound);
   /// Seconds a token of one step of all sequences, in all layers. At the
   /// length that was asked for they begin anew.
   llvm::Expected<double> step();

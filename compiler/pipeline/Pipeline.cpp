@@ -151,6 +151,7 @@ struct Compile {
   /// `madeFor`: the target that the input was made for; "": none yet.
   LogicalResult findTarget(StringRef madeFor);
   LogicalResult findGpu(kv::TargetAttr madeFor);
+  LogicalResult checkSanitize();
   LogicalResult lower(ModuleOp module);
   LogicalResult writeText(ModuleOp module);
   LogicalResult writeKernels(ModuleOp module);
@@ -204,6 +205,28 @@ LogicalResult Compile::findGpu(kv::TargetAttr madeFor) {
                     "spirv, spv";
 }
 
+/// Sanitizers are put in where the runtime is linked in, and only there.
+LogicalResult Compile::checkSanitize() {
+  if (options.sanitize != Sanitize::Address)
+    return success();
+  if (gpu)
+    return error() << "sanitizers are for a CPU's code, not for GPU "
+                   << gpu->name();
+  if (options.stop < Stage::IR || options.stop >= Stage::Header)
+    return error() << "stage " << stageName(options.stop)
+                   << " has no sanitizers: they come with stage "
+                   << stageName(Stage::IR);
+  if (target->canSanitize())
+    return success();
+  std::vector<std::string> names;
+  for (const std::string &name : Target::names())
+    if (Target::find(name)->canSanitize())
+      names.push_back(name);
+  return error() << "sanitizers for " << target->name()
+                 << " are not generated yet; there is "
+                 << llvm::join(names, ", ");
+}
+
 LogicalResult Compile::lower(ModuleOp module) {
   auto wanted = module->getAttrOfType<kv::TargetAttr>("kv.target");
   if (!options.gpu.empty() || (wanted && wanted.lanesAreInvocations())) {
@@ -215,6 +238,8 @@ LogicalResult Compile::lower(ModuleOp module) {
   } else if (failed(findTarget(wanted ? wanted.getName() : StringRef()))) {
     return failure();
   }
+  if (failed(checkSanitize()))
+    return failure();
   if (!module.getOps<kv::ModelOp>().empty())
     header = headerFor(*module.getOps<kv::ModelOp>().begin());
   PassManager passes(&context);
@@ -285,7 +310,9 @@ LogicalResult Compile::generate(llvm::Module &module, bool finished) {
     return error() << "there is no kv.model in it, nor a library's entry "
                       "point: a function <name>_library";
   std::string failed;
-  if (!finished && !target->finish(module, failed))
+  const bool sanitize =
+      options.sanitize != Sanitize::Nothing && target->canSanitize();
+  if (!finished && !target->finish(module, sanitize, failed))
     return error() << "internal: " << failed;
   for (const llvm::GlobalValue &value : module.global_values())
     if (value.isDeclaration() && value.getName().starts_with("kvc_"))
@@ -316,6 +343,8 @@ LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
   module.getContext()->loadDialect<kv::KVDialect>();
   Compile compile{*module.getContext(), options, output};
   if (options.stop == Stage::Header) {
+    if (failed(compile.checkSanitize()))
+      return failure();
     if (module.getOps<kv::ModelOp>().empty())
       return compile.error() << "no model is left to write a header of";
     compile.header = headerFor(*module.getOps<kv::ModelOp>().begin());
@@ -360,6 +389,9 @@ LogicalResult compileIRFile(MLIRContext &context, StringRef input,
   if (options.stop < Stage::IR || options.stop >= Stage::Header)
     return compile.error() << input << " is LLVM IR already, behind stage "
                            << stageName(options.stop);
+  if (options.sanitize == Sanitize::Address)
+    return compile.error() << input << " is finished LLVM IR, with or without "
+                           << "sanitizers: ask for them where it is made";
   llvm::LLVMContext llvmContext;
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIRFile(input, diagnostic, llvmContext);

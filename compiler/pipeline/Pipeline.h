@@ -40,10 +40,19 @@ llvm::StringRef stageName(Stage stage);
 /// What a spec is compiled for where nobody says.
 inline constexpr llvm::StringLiteral DefaultTarget = "x86-64-v3";
 
+/// What code is checked by as it runs. Such a library is for a process that has
+/// the sanitizers' own runtime.
+enum class Sanitize {
+  Nothing,
+  Address,      ///< AddressSanitizer; in the runtime UBSan too
+  AddressIfCan, ///< the same where the target has it, else nothing
+};
+
 struct CompileOptions {
   std::string target; ///< "": what IR was made for, else DefaultTarget
   std::string gpu;    ///< "": what IR was made for, else none: a CPU's library
   int64_t subgroup = 0; ///< of the GPU; 0: what IR was made for, else a default
+  Sanitize sanitize = Sanitize::Nothing;
   Stage stop = Stage::Library;
 };
 

@@ -26,9 +26,13 @@ public:
   /// Loops to the LLVM dialect, with the library's entry points.
   virtual void buildLLVM(mlir::OpPassManager &passes) const = 0;
 
+  /// Whether its libraries can have sanitizers.
+  virtual bool canSanitize() const = 0;
   /// Links the runtime into `module`, keeps only what a library exports, and
-  /// optimises. False with `error` where that fails.
-  virtual bool finish(llvm::Module &module, std::string &error) const = 0;
+  /// optimises; with `sanitize`, both have the checks of sanitizers. False with
+  /// `error` where that fails.
+  virtual bool finish(llvm::Module &module, bool sanitize,
+                      std::string &error) const = 0;
   /// Assembly or an object file of a finished module.
   virtual bool emit(llvm::Module &module, bool assembly,
                     llvm::raw_pwrite_stream &os, std::string &error) const = 0;

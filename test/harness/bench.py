@@ -1,4 +1,4 @@
-"""bench.py JSON --rounds N NAME:TOKENS:BYTES:ATTENDS...
+"""bench.py JSON --rounds N [--interleave] NAME:TOKENS:BYTES:ATTENDS...
 
 What kvc bench --json writes has all fields, its numbers are positive and fit
 together, and bytes and tokens attended to are those that are given. With one
@@ -21,7 +21,8 @@ def near(a, b):
     return math.isclose(a, b, rel_tol=1e-9)
 
 
-path, _, rounds, *expected = sys.argv[1:]
+interleave = "--interleave" in sys.argv
+path, _, rounds, *expected = (arg for arg in sys.argv[1:] if arg != "--interleave")
 rounds = int(rounds)
 expected = dict(
     ((name, int(tokens)), (int(size), int(attends)))
@@ -55,7 +56,9 @@ for row in report["rows"]:
     assert each * row["caches"] == row["walked"] and each <= size, row
     assert row["walked"] >= report["walk"] or row["caches"] == MOST_CACHES, row
     assert row["caches"] == 1 or row["walked"] - each < report["walk"], row
-    begin = first.setdefault(row["tokens"], row)
+    # What its ratio is to.
+    base = (row["library"], row["threads"]) if interleave else row["tokens"]
+    begin = first.setdefault(base, row)
     if begin is row:
         assert row["ratio"] == 1, row
     if rounds > 1:

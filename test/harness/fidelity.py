@@ -10,7 +10,9 @@ precision first:
 A name says what is kept how: int4_channel_g32_r128_s4 has keys in 4 bits per
 channel and values in 4 bits per token, in groups of 32, the newest 128 tokens
 unquantised, and 4 sinks. keys4_token_g32 and values4_g32 have the other plane in
-f16; they are written where they are named.
+f16; they are written where they are named. So are windows: of w256_s4_cache the
+newest 256 tokens stay besides 4 sinks, in f16, and positions are in the cache;
+w256_s4_cache_int4 has them in 4 bits.
 """
 import itertools
 import os
@@ -23,7 +25,6 @@ model: {{layers: 2, heads: 9, kv_heads: 3, head_dim: 64, rope: {{theta: 100000}}
 cache:
   keys: {keys}
   values: {values}
-  context: 2048
 """
 
 
@@ -34,12 +35,15 @@ def coded(bits, per, group, residual=0, flush=None):
     return text + "}"
 
 
-def spec(name, keys, values, sink=0):
+def spec(name, keys, values, sink=0, window=None, positions=None):
     text = SPEC.format(name=name, keys=keys, values=values)
+    text += f"  window: {window}\n" if window else "  context: 2048\n"
     if "bits" in keys + values:
         text += "  residual_type: f16\n"
     if sink:
         text += f"  sink: {sink}\n"
+    if positions:
+        text += f"  positions: {positions}\n"
     return text
 
 
@@ -91,11 +95,28 @@ def parts():
     return {name: spec(name, *planes) for name, planes in specs.items()}
 
 
+def windows():
+    """The newest tokens alone, with sinks or without."""
+    specs = {}
+    planes = {
+        "": ("f16", "f16"),
+        "_int4": (coded(4, "channel", 32, 128), coded(4, "token", 32, 128)),
+    }
+    kinds = {"": (0, None), "_s4": (4, None), "_s4_cache": (4, "cache")}
+    for (code, kept), window, (kind, (sink, positions)) in itertools.product(
+        planes.items(), (256, 512, 1024), kinds.items()
+    ):
+        name = f"w{window}{kind}{code}"
+        specs[name] = spec(name, *kept, sink, window, positions)
+    return specs
+
+
 def main():
     folder, *names = sys.argv[1:]
     known = sweep()
     names = names or list(known)
     known.update(parts())
+    known.update(windows())
     os.makedirs(folder, exist_ok=True)
     for name in names:
         path = os.path.join(folder, name + ".yaml")

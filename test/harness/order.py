@@ -1,5 +1,5 @@
-"""order.py JSON DOC: the order of specs that kvc eval printed as JSON, against
-what the same codes cost the model; and that docs/fidelity.md has these rows."""
+"""order.py JSON: the order of specs that kvc eval printed as JSON, against what
+the same codes cost the model."""
 import json
 import re
 import sys
@@ -53,15 +53,3 @@ assert by_token["error"] > 1.5 * by_channel["error"]
 mixed = rows["int4_int2_g32_r128"]["error"]
 assert rows["int4_channel_g32_r128"]["error"] < mixed
 assert mixed < rows["int2_channel_g32_r128"]["error"]
-
-# The document's rows are these.
-lines = open(sys.argv[2], encoding="utf-8").read().split("\n")
-lines = [line.split() for line in lines if re.match(r"\w+ +\d+ ", line)]
-for name, report in rows.items():
-    (line,) = [line for line in lines if line[0] == name]
-    assert int(line[1]) == report["bytes"], (line, report)
-    assert float(line[3]) == round(report["bits"], 2), (line, report)
-    layers = [layer["error"] for layer in report["layers"]]
-    for said, value in zip([line[4]] + line[7:], [report["error"]] + layers):
-        assert abs(float(said) - value) <= 0.02 * value, (line, report)
-print(f"{len(rows)} rows of the document are these")

@@ -31,7 +31,7 @@ public:
       : first(first),
         model(
             need(harness::Model::fromSpec("kvc: 1\nname: m\n" + text, "spec"))),
-        folder(need(harness::TemporaryFolder::create())), library(compile()),
+        library(need(harness::openCompiled(*model, CompileOptions()))),
         cache(need(library.create(first, sinks))),
         reference(
             need(reference::Reference::create(model->module(), first, sinks))) {
@@ -84,15 +84,6 @@ private:
     std::exit(1);
   }
 
-  harness::LoadedLibrary compile() {
-    if (llvm::Error error =
-            model->compile(CompileOptions(), folder.file("library.so"))) {
-      std::printf("%s\n", llvm::toString(std::move(error)).c_str());
-      std::exit(1);
-    }
-    return need(harness::LoadedLibrary::open(folder.file("library.so")));
-  }
-
   static bool near(const char *name, size_t i, double got, double reference,
                    double want, double error) {
     const double scale = std::max(1.0, std::fabs(want));
@@ -106,7 +97,6 @@ private:
 
   int64_t first;
   std::unique_ptr<harness::Model> model;
-  harness::TemporaryFolder folder;
 
 public:
   harness::LoadedLibrary library;

@@ -26,6 +26,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
+#include "llvm/Transforms/Instrumentation/AddressSanitizer.h"
 
 #include <mutex>
 
@@ -36,6 +37,11 @@ namespace kvc {
 static llvm::StringRef x86Runtime() {
   return {reinterpret_cast<const char *>(kvc_runtime_x86_64_linux),
           kvc_runtime_x86_64_linux_size};
+}
+
+static llvm::StringRef sanitizedX86Runtime() {
+  return {reinterpret_cast<const char *>(kvc_runtime_x86_64_linux_sanitized),
+          kvc_runtime_x86_64_linux_sanitized_size};
 }
 
 static llvm::StringRef armRuntime() {
@@ -54,7 +60,8 @@ CpuDescription CpuTarget::x86V3() {
           .registers = 16,
           .dot = "vpmadd",
           .features = runtime::CpuX86_64V3,
-          .runtime = x86Runtime};
+          .runtime = x86Runtime,
+          .sanitizedRuntime = sanitizedX86Runtime};
 }
 
 CpuDescription CpuTarget::x86V4() {
@@ -78,7 +85,8 @@ CpuDescription CpuTarget::armLinux() {
           .registers = 32,
           .dot = "sdot",
           .features = runtime::ArmV8_2,
-          .runtime = armRuntime};
+          .runtime = armRuntime,
+          .sanitizedRuntime = nullptr};
 }
 
 bool CpuTarget::runsHere() const {
@@ -146,8 +154,11 @@ CpuTarget::machine(std::string &error) const {
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-bool CpuTarget::linkRuntime(llvm::Module &module, std::string &error) const {
-  auto buffer = llvm::MemoryBufferRef(description.runtime(), "runtime");
+bool CpuTarget::linkRuntime(llvm::Module &module, bool sanitize,
+                            std::string &error) const {
+  const llvm::StringRef bitcode =
+      sanitize ? description.sanitizedRuntime() : description.runtime();
+  auto buffer = llvm::MemoryBufferRef(bitcode, "runtime");
   auto runtime = llvm::parseBitcodeFile(buffer, module.getContext());
   if (!runtime) {
     error = llvm::toString(runtime.takeError());
@@ -166,6 +177,12 @@ static bool isExported(const llvm::GlobalValue &value) {
   llvm::StringRef name = value.getName();
   return !value.isDeclaration() && isa<llvm::Function>(value) &&
          !value.hasHiddenVisibility() && name.ends_with("_library");
+}
+
+/// Whether other objects of the same program or library have to see it:
+/// AddressSanitizer's note that their variables are known to it.
+static bool isShared(const llvm::GlobalValue &value) {
+  return isExported(value) || value.getName() == "___asan_globals_registered";
 }
 
 namespace {
@@ -206,6 +223,19 @@ static bool optimize(llvm::Module &module, llvm::TargetMachine &machine,
   return true;
 }
 
+/// Checks of what `module` reads and writes. The runtime, which is linked in
+/// later, has its own from the compiler that it was made by.
+static void addChecks(llvm::Module &module) {
+  llvm::PassBuilder builder;
+  Analyses analyses(builder);
+  llvm::ModulePassManager passes;
+  llvm::AddressSanitizerOptions options;
+  // Calls, not branches: kernels are long, and compile three times as fast.
+  options.InstrumentationWithCallsThreshold = 0;
+  passes.addPass(llvm::AddressSanitizerPass(options));
+  passes.run(module, analyses.modules);
+}
+
 static void removeUnused(llvm::Module &module) {
   llvm::PassBuilder builder;
   Analyses analyses(builder);
@@ -214,7 +244,8 @@ static void removeUnused(llvm::Module &module) {
   passes.run(module, analyses.modules);
 }
 
-bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
+bool CpuTarget::finish(llvm::Module &module, bool sanitize,
+                       std::string &error) const {
   auto machine = this->machine(error);
   if (!machine)
     return false;
@@ -223,6 +254,9 @@ bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
   for (llvm::Function &function : module) {
     if (function.isDeclaration())
       continue;
+    // Also for passes that would read more than they are asked to.
+    if (sanitize)
+      function.addFnAttr(llvm::Attribute::SanitizeAddress);
     // Entry points run before it is known what the CPU has.
     if (isExported(function)) {
       function.addFnAttr("target-cpu", description.anyCpu);
@@ -235,9 +269,13 @@ bool CpuTarget::finish(llvm::Module &module, std::string &error) const {
       function.addFnAttr("tune-cpu", description.tune);
   }
   // The runtime comes optimised, and meets kernels through pointers alone.
-  if (!optimize(module, *machine, error) || !linkRuntime(module, error))
+  if (!optimize(module, *machine, error))
     return false;
-  llvm::internalizeModule(module, isExported);
+  if (sanitize)
+    addChecks(module);
+  if (!linkRuntime(module, sanitize, error))
+    return false;
+  llvm::internalizeModule(module, isShared);
   removeUnused(module);
   llvm::raw_string_ostream os(error);
   return !llvm::verifyModule(module, &os);

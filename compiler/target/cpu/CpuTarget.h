@@ -26,6 +26,8 @@ struct CpuDescription {
   std::string dot;    ///< of #kv.target
   int64_t features;   ///< runtime/Platform.h
   llvm::StringRef (*runtime)(); ///< bitcode
+  /// The same with the checks of sanitizers; null: not built.
+  llvm::StringRef (*sanitizedRuntime)();
 };
 
 /// One CPU: the tile level to vectors and loops, LLVM does the rest.
@@ -43,13 +45,16 @@ public:
   kv::TargetAttr attribute(mlir::MLIRContext *context) const override;
   void buildLoops(mlir::OpPassManager &passes) const override;
   void buildLLVM(mlir::OpPassManager &passes) const override;
-  bool finish(llvm::Module &module, std::string &error) const override;
+  bool canSanitize() const override { return description.sanitizedRuntime; }
+  bool finish(llvm::Module &module, bool sanitize,
+              std::string &error) const override;
   bool emit(llvm::Module &module, bool assembly, llvm::raw_pwrite_stream &os,
             std::string &error) const override;
 
 private:
   std::unique_ptr<llvm::TargetMachine> machine(std::string &error) const;
-  bool linkRuntime(llvm::Module &module, std::string &error) const;
+  bool linkRuntime(llvm::Module &module, bool sanitize,
+                   std::string &error) const;
 
   CpuDescription description;
 };
