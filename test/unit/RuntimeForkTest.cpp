@@ -94,6 +94,28 @@ void goesOnApart() {
   CHECK_EQ(missingPages, 0);
 }
 
+/// Calls of many pieces: pages that a fork has too leave and do not come back.
+void takesManyPieces() {
+  for (int64_t length = 1; length < 24; ++length)
+    for (int64_t count : {5, 9, 40}) {
+      Cache parent;
+      for (int64_t t = 0; t < length; ++t)
+        CHECK_EQ(decode(parent, Narrow, t), KVC_OK);
+      Owned child(forked(parent));
+      for (kvc_cache *cache : {static_cast<kvc_cache *>(parent), child.cache}) {
+        Tokens more(Narrow, length, count);
+        kvc_chunk chunk = more.chunk(parent);
+        chunk.cache = cache;
+        CHECK_EQ(prefill(chunk), KVC_OK);
+        more.checkOutputs(0);
+        Token next(length + count);
+        CHECK_EQ(decodeAs(cache, next, Narrow, length + count), KVC_OK);
+        checkOutput(next, Narrow, length + count + 1, 0);
+      }
+    }
+  CHECK_EQ(missingPages, 0);
+}
+
 /// What was forked is destroyed in any order, and goes on.
 void outlivesTheOthers() {
   for (int order = 0; order < 6; ++order) {
@@ -335,6 +357,7 @@ void worksSideBySide() {
 int main() {
   int64_t before = liveBlocks;
   goesOnApart();
+  takesManyPieces();
   outlivesTheOthers();
   goesBackApart();
   makesCodesOfItsOwn();
