@@ -11,6 +11,7 @@
 #include "compiler/target/GpuTarget.h"
 #include "compiler/target/Target.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -8,6 +8,7 @@
 #include "compiler/harness/Comparison.h"
 
 #include "compiler/harness/Crash.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
