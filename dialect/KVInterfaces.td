@@ -208,9 +208,9 @@ def KV_PositionAttrInterface : KV_AxisInterface<"PositionAttrInterface"> {
     InterfaceMethod<[{The same without what no kernel can feel: the
       frequencies reach kernels as tables of angles.}],
       "::kvc::kv::PositionAttrInterface", "getKernelForm">,
-    InterfaceMethod<[{The same without what changes nothing that is stored, as
-      a query's indices are: of a snapshot's form.}],
-      "::kvc::kv::PositionAttrInterface", "getStoredForm", (ins), [{}],
+    InterfaceMethod<[{What of it changes the keys that are stored, where a
+      query's indices do not; null: nothing, they are not rotated.}],
+      "::mlir::Attribute", "getStoredForm", (ins), [{}],
       [{ return $_attr; }]>,
     InterfaceMethod<"Builds `queryIndex` of index values.",
       "::mlir::Value", "buildQueryIndex",

@@ -20,8 +20,9 @@ static std::string storedForm(kv::LayerOp layer, kv::StepOp step) {
   kv::ShapeAttr shape = step.getShape();
   kv::PolicyAttr policy = layer.getPolicy();
   stream << shape.getKvHeads() << " heads of " << shape.getHeadDim() << " and "
-         << shape.getValueDim() << "; " << policy.getTime().getStoredForm()
-         << "; " << policy.getPosition().getStoredForm();
+         << shape.getValueDim() << "; " << policy.getTime().getStoredForm();
+  if (Attribute rotation = policy.getPosition().getStoredForm())
+    stream << "; " << rotation;
   for (kv::StreamAttr one : step.getStreamList())
     stream << "; " << one.getPlaneName() << " " << one.getKind() << " "
            << one.getEncoding();

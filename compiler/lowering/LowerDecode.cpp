@@ -47,10 +47,7 @@ struct LowerDecode : TilePattern<kv::DecodeOp> {
 
   static Value decode(Lanes &at, Record &record, Value offset, Value channel) {
     const kv::PageLayout &layout = record.layout;
-    CodePlace place = record.placeOf(offset, channel);
-    Value word = record.loadWord(place.address);
-    if (place.shift)
-      word = arith::ShRUIOp::create(at.builder, at.loc, word, place.shift);
+    Value word = record.loadCode(record.placeOf(offset, channel));
     Value x = layout.stream.getEncoding().buildDecode(at.builder, at.loc, word,
                                                       /*slot=*/0);
     if (!layout.block)

@@ -45,10 +45,8 @@ struct LowerSave : TilePattern<kv::SaveOp> {
     at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
             [&](Value channel, ValueRange) {
               CodePlace place = record.placeOf(offset, channel);
-              Value word = record.loadWord(place.address);
+              Value word = record.loadCode(place);
               if (place.shift) {
-                word = arith::ShRUIOp::create(rewriter, op.getLoc(), word,
-                                              place.shift);
                 Value mask =
                     kv::splatInt(rewriter, op.getLoc(), ones, word.getType());
                 word = arith::AndIOp::create(rewriter, op.getLoc(), word, mask);

@@ -85,6 +85,13 @@ Value Record::insert(Value code, Value old, Value shift) {
   return arith::OrIOp::create(at.builder, at.loc, kept, moved);
 }
 
+Value Record::loadCode(CodePlace place) {
+  Value word = loadWord(place.address);
+  if (place.shift)
+    word = arith::ShRUIOp::create(at.builder, at.loc, word, place.shift);
+  return word;
+}
+
 void Record::putCode(Value code, CodePlace place) {
   if (place.shift)
     code = insert(code, loadWord(place.address), place.shift);

@@ -53,6 +53,8 @@ struct Record {
 
   /// Where the code of (token offset, channel) lies.
   CodePlace placeOf(Value offset, Value channel);
+  /// The code there, in the low bits of a word; others may lie above it.
+  Value loadCode(CodePlace place);
   /// Put a code into its word and leave the others.
   void putCode(Value code, CodePlace place);
 

@@ -40,6 +40,8 @@ std::pair<int64_t, int64_t> AbsoluteAttr::getPairDims(int64_t pair) const {
   return getRope().getPairDims(pair);
 }
 
+Attribute AbsoluteAttr::getStoredForm() const { return getRope(); }
+
 PositionAttrInterface AbsoluteAttr::getKernelForm() const {
   return llvm::cast<PositionAttrInterface>(
       get(getContext(), getRope().getKernelForm()));

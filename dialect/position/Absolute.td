@@ -11,7 +11,7 @@
 include "dialect/position/Rope.td"
 
 def KV_AbsoluteAttr : AttrDef<KV_Dialect, "Absolute", [
-    DeclareAttrInterfaceMethods<KV_PositionAttrInterface, ["getFactor"]>]> {
+    DeclareAttrInterfaceMethods<KV_PositionAttrInterface, ["getFactor", "getStoredForm"]>]> {
   let mnemonic = "absolute";
   let summary = "keys and queries are rotated at the position they were seen at";
   let description = [{

@@ -56,13 +56,7 @@ PositionAttrInterface InCacheAttr::getKernelForm() const {
       get(getContext(), getRope().getKernelForm()));
 }
 
-/// Keys are kept as those of absolute positions are.
-PositionAttrInterface InCacheAttr::getStoredForm() const {
-  if (!getRope())
-    return llvm::cast<PositionAttrInterface>(UnrotatedAttr::get(getContext()));
-  return llvm::cast<PositionAttrInterface>(
-      AbsoluteAttr::get(getContext(), getRope()));
-}
+Attribute InCacheAttr::getStoredForm() const { return getRope(); }
 
 Value InCacheAttr::buildQueryIndex(OpBuilder &builder, Location loc,
                                    unsigned rotation, Value position,

@@ -34,6 +34,8 @@ std::pair<int64_t, int64_t> UnrotatedAttr::getPairDims(int64_t) const {
   llvm_unreachable("nothing is rotated");
 }
 
+Attribute UnrotatedAttr::getStoredForm() const { return {}; }
+
 PositionAttrInterface UnrotatedAttr::getKernelForm() const {
   return llvm::cast<PositionAttrInterface>(*this);
 }

@@ -13,7 +13,7 @@ include "dialect/KVInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def KV_UnrotatedAttr : AttrDef<KV_Dialect, "Unrotated", [
-    DeclareAttrInterfaceMethods<KV_PositionAttrInterface>]> {
+    DeclareAttrInterfaceMethods<KV_PositionAttrInterface, ["getStoredForm"]>]> {
   let mnemonic = "unrotated";
   let summary = "keys and queries are used as they come";
   let description = [{

@@ -275,9 +275,10 @@ typedef struct kvc_library_table {
 
   /* Back to a length of `tokens` (first_position excluded), as after that many
    * steps: layers that are longer forget what came later, others stay as they
-   * are. Exact down to the longest length so far less `rollback`, and further
-   * where nothing that was stored then was evicted or coded since; else
-   * KVC_GONE, and its text says of which layer what is gone. `tokens` beyond
+   * are. Exact down to the longest length so far less `rollback` (so far: since
+   * a load, or since one went back farther than that), and further where
+   * nothing that was stored then was evicted or coded since; else KVC_GONE, and
+   * its text says of which layer what is gone. `tokens` beyond
    * the longest layer is KVC_INVALID_ARGUMENT. */
   kvc_status (*truncate)(kvc_cache *cache, int64_t tokens);
 
