@@ -51,6 +51,8 @@ config.substitutions += [
     ("%build", config.kvc_binary_dir),
     ("%mlir_include", config.mlir_include_dirs.split(";")[0]),
     ("%python", sys.executable),
+    # Of shared libraries for this machine.
+    ("%{so}", ".dylib" if platform.system() == "Darwin" else ".so"),
     ("%cc", config.kvc_cc),
     ("%cxx", config.kvc_cxx),
     ("%cmake", config.kvc_cmake),
