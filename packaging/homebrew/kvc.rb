@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # Builds kvc from a checkout on this Mac. kvc is not published, so there is no
-# address to download it from: KVC_CHECKOUT below is the one line to edit, unless
-# this file is used where it lies. Homebrew takes formulae from taps alone:
+# address to download it from: KVC_CHECKOUT below is the one line to edit.
+# Homebrew takes formulae from taps alone. This was never run on a Mac.
 #
 #   brew tap-new --no-git you/kvc
 #   cp packaging/homebrew/kvc.rb "$(brew --repository you/kvc)/Formula/"
@@ -21,9 +21,8 @@ class Kvc < Formula
 
   depends_on "cmake" => :build
   depends_on "ninja" => :build
-  # Its libraries are linked into kvc, all but their kernels' code: LLVM and MLIR
-  # as dylibs of the keg llvm, lld's as dylibs of a formula of its own. Both are
-  # wanted in version 22.1.
+  # LLVM and MLIR are dylibs of the keg llvm, lld's libraries are in a formula of
+  # their own. Both are wanted in version 22.1.
   depends_on arch: :arm64
   depends_on "lld"
   depends_on "llvm"
