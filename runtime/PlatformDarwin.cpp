@@ -35,6 +35,7 @@ void free(void *memory) noexcept;
 // is 0.
 size_t malloc_zone_pressure_relief(void *zone, size_t goal);
 // <sys/errno.h>
+// NOLINTNEXTLINE(readability-identifier-naming)
 int *__error();
 // <sys/sysctl.h>
 int sysctlbyname(const char *name, void *old, size_t *oldSize, void *set,

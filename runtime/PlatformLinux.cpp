@@ -16,6 +16,7 @@ extern "C" {
 void *aligned_alloc(size_t alignment, size_t size) noexcept;
 void *calloc(size_t count, size_t size) noexcept;
 void free(void *memory) noexcept;
+// NOLINTNEXTLINE(readability-identifier-naming)
 int *__errno_location() noexcept;
 }
 

@@ -18,7 +18,7 @@ namespace kvc::driver {
 
 std::vector<std::string> targetNames() {
   std::vector<std::string> names = Target::names();
-  names.push_back("host");
+  names.emplace_back("host");
   return names;
 }
 

@@ -21,8 +21,10 @@ LLD_HAS_DRIVER(elf)
 LLD_HAS_DRIVER(macho)
 
 // libSystem.tbd as an array.
+// NOLINTBEGIN(readability-identifier-naming)
 extern const unsigned char kvc_libsystem_tbd[];
 extern const unsigned long kvc_libsystem_tbd_size;
+// NOLINTEND(readability-identifier-naming)
 
 namespace kvc {
 
