@@ -44,6 +44,8 @@ static const struct {
     {"hw.optional.arm.FEAT_FlagM", FIRST, 1 << 27},
     {"hw.optional.arm.FEAT_I8MM", SECOND, 1 << 13},
     {"hw.optional.arm.FEAT_BF16", SECOND, 1 << 14},
+    {"hw.optional.arm.FEAT_SME", SECOND, 1 << 23},
+    {"hw.optional.arm.FEAT_CSSC", SECOND, UINT64_C(1) << 34},
 };
 
 /* An int, 4 bytes; -1 and the error number where there is no answer. */

@@ -35,6 +35,10 @@ static bool checkType(image *image, const section_64 *section) {
   case S_NON_LAZY_SYMBOL_POINTERS:
   case S_SYMBOL_STUBS:
     return true;
+  case S_COALESCED: /* how to unwind what the compact form cannot tell */
+    if (isNamed(section->sectname, "__eh_frame"))
+      return true;
+    break;
   case S_MOD_INIT_FUNC_POINTERS:
   case S_MOD_TERM_FUNC_POINTERS:
   case S_INIT_FUNC_OFFSETS:

@@ -250,6 +250,7 @@ SECTIONS = [
     (in_section("__const", 64, 0xA), "section __const has initialisers"),
     (in_section("__const", 64, 0x16), "section __const has initialisers"),
     (in_section("__const", 64, 0x7), "section __const has type 0x7, which"),
+    (in_section("__const", 64, 0xB), "section __const has type 0xb, which"),
     (in_section("__const", 64, 0x1), "is zeros and has bytes of the file"),
     (in_section("__const", 52, 15), "is not aligned to 2^15"),
     (in_section("__text", 32, lambda address: address + 1, "Q"), "is not aligned to"),
