@@ -31,6 +31,11 @@ static bool readHeader(image *image) {
   if ((header->flags & wanted) != wanted)
     return refuse(image, "its flags %#x lack MH_DYLDLINK or MH_TWOLEVEL",
                   header->flags);
+  if (header->flags & MH_HAS_TLV_DESCRIPTORS)
+    return refuse(image,
+                  "its flags %#x say that it has thread-local storage, "
+                  "which a library of kvc has none of",
+                  header->flags);
   const uint32_t unknown =
       header->flags & ~(wanted | MH_NOUNDEFS | MH_NO_REEXPORTED_DYLIBS);
   if (unknown)

@@ -6,8 +6,9 @@
  *===------------------------------------------------------------------------===
  *
  * Names as Apple documents them ("Determining instruction set
- * characteristics"), bits as in Linux's arch/arm64/include/uapi/asm/hwcap.h. A
- * name that macOS 13 does not know is not known here.
+ * characteristics"), bits as in Linux's arch/arm64/include/uapi/asm/hwcap.h. To
+ * any other name the answer is that there is none, as an older macOS answers to
+ * later ones.
  *
  *===------------------------------------------------------------------------===*/
 

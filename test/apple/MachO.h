@@ -33,6 +33,7 @@ enum {
   MH_DYLDLINK = 0x4,
   MH_TWOLEVEL = 0x80,
   MH_NO_REEXPORTED_DYLIBS = 0x100000,
+  MH_HAS_TLV_DESCRIPTORS = 0x800000,
 };
 
 typedef struct mach_header_64 {

@@ -169,7 +169,7 @@ HEADERS = [
     (lambda d: d.put(24, d.at(24) & ~0x80), "lack MH_DYLDLINK or MH_TWOLEVEL"),
     (lambda d: d.put(24, d.at(24) & ~0x4), "lack MH_DYLDLINK or MH_TWOLEVEL"),
     (lambda d: d.put(24, d.at(24) | 0x8000), "its flags have 0x8000"),
-    (lambda d: d.put(24, d.at(24) | 0x800000), "its flags have 0x800000"),
+    (lambda d: d.put(24, d.at(24) | 0x800000), "say that it has thread-local storage"),
     (in_header(28, 1), "the reserved word of its header"),
 ]
 
