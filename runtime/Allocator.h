@@ -34,7 +34,7 @@ struct Allocator {
   /// they are many, and the platform's, the system gets them.
   void settle(int64_t bytes) const;
   /// What a process may keep of what was given back.
-  static constexpr int64_t Kept = int64_t{16} << 20;
+  static constexpr int64_t Kept = int64_t{4} << 20;
 };
 
 } // namespace kvc::runtime

@@ -12,12 +12,12 @@ import random
 import subprocess
 import sys
 
-import macho
+from dylib import HEADER, Dylib
 from spoils import SPOILS
 
 what, folder, path, *check = sys.argv[1:]
 with open(path, "rb") as file:
-    good = macho.Dylib(file.read())
+    good = Dylib(file.read())
 
 
 def told(variants):
@@ -66,7 +66,7 @@ def each():
 def flips(count=2000, batch=250, seed=11):
     pick = random.Random(seed)
     begin = good.at(good.segments["__LINKEDIT"] + 40, "Q")
-    commands = macho.HEADER + good.at(20)
+    commands = HEADER + good.at(20)
     refused = 0
     for _ in range(count // batch):
         variants = []

@@ -29,7 +29,7 @@ def targets():
 wrong = False
 for target in targets():
     shared = "dylib" if target.endswith("-macos") else "so"
-    kinds = [shared, "h", "a", "o", "s", "ll"]
+    kinds = [shared, "h", "a", "ll"]
     folders = [os.path.join(arguments.folder, target, turn) for turn in "ab"]
     for folder in folders:
         os.makedirs(folder)
