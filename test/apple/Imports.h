@@ -36,6 +36,9 @@ int appleCondInit(void *condition, const void *attributes);
 int appleCondDestroy(void *condition);
 int appleCondWait(void *condition, void *mutex);
 int appleCondBroadcast(void *condition);
+int appleAttrInit(void *attributes);
+int appleAttrDestroy(void *attributes);
+int appleAttrSetStackSize(void *attributes, size_t bytes);
 int appleCreate(void **thread, const void *attributes,
                 void *(*function)(void *), void *argument);
 int appleJoin(void *thread, void **result);

@@ -5,9 +5,10 @@
  *
  *===------------------------------------------------------------------------===
  *
- * A pthread_mutex_t has 64 bytes there and a pthread_cond_t 48. All of them are
- * written here: whoever gave less room finds something broken. They say where
- * Linux's own is, and that they were initialised: zeros are no mutex there.
+ * A pthread_mutex_t and a pthread_attr_t have 64 bytes there and a
+ * pthread_cond_t 48. All of them are written here: whoever gave less room finds
+ * something broken. They say where Linux's own is, and that they were
+ * initialised: zeros are no mutex there.
  *
  *===------------------------------------------------------------------------===*/
 
@@ -20,15 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MUTEX_BYTES = 64, COND_BYTES = 48 };
+enum { MUTEX_BYTES = 64, COND_BYTES = 48, ATTR_BYTES = 64 };
 
 typedef struct there {
   uint64_t signature;
-  void *here; /* pthread_mutex_t or pthread_cond_t */
+  void *here; /* pthread_mutex_t, pthread_cond_t or pthread_attr_t */
 } there;
 
 static const uint64_t mutexSignature = 0x4d757465786f6b21;
 static const uint64_t condSignature = 0x436f6e646f6b2121;
+static const uint64_t attrSignature = 0x417474726f6b2121;
 
 static int open(void *storage, size_t bytes, uint64_t signature, void *here) {
   if (!here)
@@ -55,7 +57,7 @@ static int close(void *storage, size_t bytes, uint64_t signature) {
   return 0;
 }
 
-/* Attributes have other sizes and numbers there; a library of kvc has none. */
+/* A library of kvc has no attributes of mutexes and conditions. */
 
 int appleMutexInit(void *mutex, const void *attributes) {
   if (attributes)
@@ -110,6 +112,31 @@ int appleCondBroadcast(void *condition) {
   return here ? appleErrorOf(pthread_cond_broadcast(here)) : EINVAL;
 }
 
+int appleAttrInit(void *attributes) {
+  pthread_attr_t *here = malloc(sizeof *here);
+  if (here)
+    pthread_attr_init(here);
+  return open(attributes, ATTR_BYTES, attrSignature, here);
+}
+
+int appleAttrDestroy(void *attributes) {
+  pthread_attr_t *here = hereOf(attributes, attrSignature);
+  const int error = here ? pthread_attr_destroy(here) : EINVAL;
+  return error ? appleErrorOf(error)
+               : close(attributes, ATTR_BYTES, attrSignature);
+}
+
+/* Apple's wants whole pages, of 16 KiB, and has no larger least stack. */
+int appleAttrSetStackSize(void *attributes, size_t bytes) {
+  pthread_attr_t *here = hereOf(attributes, attrSignature);
+  if (!here || !bytes || bytes % PAGE_SIZE_APPLE)
+    return EINVAL;
+  /* Linux's least is larger than one page there. */
+  const size_t least = 0x20000;
+  return appleErrorOf(
+      pthread_attr_setstacksize(here, bytes < least ? least : bytes));
+}
+
 /* A thread begins in this program's code and enters the library's from it. */
 
 typedef struct begin {
@@ -124,16 +151,32 @@ static void *beginThread(void *given) {
   return (void *)(uintptr_t)enter((code)begins.function, arguments);
 }
 
+/* Without attributes a thread's stack has 512 KiB there, as it has here where
+ * Linux's would be larger. */
+static int createHere(pthread_t *thread, const pthread_attr_t *how,
+                      begin *begins) {
+  pthread_attr_t usual;
+  if (how)
+    return pthread_create(thread, how, beginThread, begins);
+  pthread_attr_init(&usual);
+  pthread_attr_setstacksize(&usual, 512 << 10);
+  const int error = pthread_create(thread, &usual, beginThread, begins);
+  pthread_attr_destroy(&usual);
+  return error;
+}
+
 int appleCreate(void **thread, const void *attributes,
                 void *(*function)(void *), void *argument) {
-  if (attributes)
+  const pthread_attr_t *how =
+      attributes ? hereOf(attributes, attrSignature) : NULL;
+  if (attributes && !how)
     return EINVAL;
   begin *begins = malloc(sizeof *begins);
   if (!begins)
     return appleErrorOf(EAGAIN);
   *begins = (begin){function, argument};
   pthread_t made;
-  const int error = pthread_create(&made, NULL, beginThread, begins);
+  const int error = createHere(&made, how, begins);
   if (error)
     free(begins);
   else

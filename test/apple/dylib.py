@@ -1,5 +1,6 @@
 """A dylib to be changed: enough of its bytes is known to change one thing of it
 and to sign it anew. Layouts as in MachO.h."""
+
 import hashlib
 import struct
 
