@@ -143,7 +143,7 @@ static bool applyChain(const fixups *fixups, const segment_command_64 *segment,
   image *image = fixups->image;
   for (;;) {
     const uint64_t place = page + at;
-    uint64_t pointer, value;
+    uint64_t pointer, value = 0;
     if (at % 4 || !fits(page_size, at, 1, sizeof pointer) ||
         !fits(segment->filesize, place - segment->vmaddr, 1, sizeof pointer))
       return refuse(image,
