@@ -38,12 +38,13 @@ config.environment.setdefault(
 # Tools, so that a test names `%kvc-opt` or, found by PATH, `kvc-opt`.
 for tool in (
     "kvc-opt", "kvc-lsp-server", "kvc-test", "kvc-remote-aarch64-linux",
-    "kvc-remote", "kvc",
+    "kvc-remote-arm64-macos", "kvc-remote", "kvc",
 ):
     config.substitutions.append(
         (rf"%{tool}(?![-\w])", os.path.join(config.kvc_bin_dir, tool))
     )
 config.substitutions += [
+    ("%kvc-bin", config.kvc_bin_dir),
     ("%specs", os.path.join(config.kvc_source_dir, "specs")),
     ("%data", os.path.join(config.test_source_root, "data")),
     ("%include", os.path.join(config.kvc_source_dir, "runtime", "include")),

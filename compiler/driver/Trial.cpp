@@ -58,7 +58,8 @@ static const Flag runnerFlag = {
     "--runner", "COMMAND",
     "loads the library in a process of COMMAND, whose last word is a\n"
     "kvc-remote. What this machine cannot load is run so in any case:\n"
-    "under qemu-aarch64, or what KVC_RUNNER in the environment says",
+    "under qemu-aarch64, one for macOS by a loader of kvc's own; or by\n"
+    "what KVC_RUNNER in the environment says",
     "none, where this machine can load the library"};
 
 static const Flag runFlags[] = {

@@ -9,6 +9,7 @@
 
 #include "compiler/harness/Files.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/BinaryFormat/MachO.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
@@ -221,53 +222,83 @@ const char *Remote::text(uint64_t address) {
 // Which runner
 //===----------------------------------------------------------------------===//
 
-/// The machine that an ELF file is for; nothing where it is no ELF file.
-static std::optional<unsigned> machineOf(StringRef path) {
+namespace {
+/// What a library is for, as far as there is something to run it by.
+enum class Platform { Other, X86_64Linux, Aarch64Linux, Arm64MacOS };
+} // namespace
+
+static Platform platformOfElf(StringRef bytes) {
+  if (bytes.size() < sizeof(ELF::Elf64_Ehdr))
+    return Platform::Other;
+  switch (support::endian::read16le(bytes.data() +
+                                    offsetof(ELF::Elf64_Ehdr, e_machine))) {
+  case ELF::EM_X86_64:
+    return Platform::X86_64Linux;
+  case ELF::EM_AARCH64:
+    return Platform::Aarch64Linux;
+  default:
+    return Platform::Other;
+  }
+}
+
+/// What the file at `path` is for; nothing where it is no library of any.
+static std::optional<Platform> platformOf(StringRef path) {
   auto head = MemoryBuffer::getFileSlice(path, sizeof(ELF::Elf64_Ehdr), 0);
   if (!head)
     return std::nullopt;
   StringRef bytes = (*head)->getBuffer();
-  if (bytes.size() < sizeof(ELF::Elf64_Ehdr) ||
-      !bytes.starts_with(ELF::ElfMagic))
+  if (bytes.starts_with(ELF::ElfMagic))
+    return platformOfElf(bytes);
+  if (bytes.size() < sizeof(MachO::mach_header_64) ||
+      support::endian::read32le(bytes.data()) != MachO::MH_MAGIC_64)
     return std::nullopt;
-  return support::endian::read16le(bytes.data() +
-                                   offsetof(ELF::Elf64_Ehdr, e_machine));
+  const uint32_t cpu = support::endian::read32le(
+      bytes.data() + offsetof(MachO::mach_header_64, cputype));
+  return cpu == MachO::CPU_TYPE_ARM64 ? Platform::Arm64MacOS : Platform::Other;
 }
 
-static unsigned machineHere() {
-  switch (Triple(sys::getProcessTriple()).getArch()) {
-  case Triple::x86_64:
-    return ELF::EM_X86_64;
-  case Triple::aarch64:
-    return ELF::EM_AARCH64;
-  default:
-    return ELF::EM_NONE;
-  }
+static Platform platformHere() {
+  const Triple triple(sys::getProcessTriple());
+  if (triple.isOSDarwin())
+    return triple.isAArch64() ? Platform::Arm64MacOS : Platform::Other;
+  return triple.isAArch64()                   ? Platform::Aarch64Linux
+         : triple.getArch() == Triple::x86_64 ? Platform::X86_64Linux
+                                              : Platform::Other;
 }
 
 Expected<std::string> runnerFor(StringRef path) {
-  const auto machine = machineOf(path);
-  if (!machine || *machine == machineHere())
+  const auto platform = platformOf(path);
+  const Platform here = platformHere();
+  if (!platform || (*platform == here && here != Platform::Other))
     return "";
   if (const char *runner = std::getenv("KVC_RUNNER"))
     return runner;
-  // Beside the program that asks.
-  static const int here = 0;
-  std::string tool =
-      sys::fs::getMainExecutable(nullptr, const_cast<int *>(&here));
-  StringRef folder = sys::path::parent_path(tool);
-  const std::string remote = (folder + "/kvc-remote-aarch64-linux").str();
-  if (*machine != ELF::EM_AARCH64)
+  const bool apple = *platform == Platform::Arm64MacOS;
+  if (!apple && *platform != Platform::Aarch64Linux)
     return userError("'" + path +
                      "' is for another machine; say with --runner what runs "
                      "its programs");
+  // Beside the program that asks.
+  static const int inThis = 0;
+  std::string tool =
+      sys::fs::getMainExecutable(nullptr, const_cast<int *>(&inThis));
+  const std::string remote =
+      (sys::path::parent_path(tool) +
+       (apple ? "/kvc-remote-arm64-macos" : "/kvc-remote-aarch64-linux"))
+          .str();
   if (!sys::fs::can_execute(remote))
     return userError(
-        "'" + path + "' is for aarch64, and '" + remote +
+        "'" + path + "' is for " + (apple ? "arm64 macOS" : "aarch64") +
+        ", and '" + remote +
         "' is not built, since there was no C library for aarch64 when kvc "
         "was configured (on Debian libc6-dev-arm64-cross and "
-        "libgcc-12-dev-arm64-cross); or say with --runner what runs it");
-  return "qemu-aarch64 -L /usr/aarch64-linux-gnu '" + remote + "'";
+        "libgcc-12-dev-arm64-cross)" +
+        (apple ? ", or this is no Linux" : "") +
+        "; or say with --runner what runs it");
+  const char *emulator = here == Platform::Aarch64Linux
+                             ? ""
+                             : "qemu-aarch64 -L /usr/aarch64-linux-gnu ";
+  return emulator + ("'" + remote + "'");
 }
 
 } // namespace kvc::harness

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `SnapshotTargetsTest REMOTE`: the kvc-remote for aarch64-linux, which runs
-// under an emulator where both are there. Random specs, compiled for targets
-// with other layouts and other words: the same tokens give the same snapshot,
-// and each target goes on from what another one wrote.
+// `SnapshotTargetsTest LINUX MACOS`: the kvc-remotes for aarch64-linux and for
+// arm64-apple-macos, which run under an emulator where all are there. Random
+// specs, compiled for targets with other layouts and other words: the same
+// tokens give the same snapshot, and each target goes on from what another one
+// wrote.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,15 +115,21 @@ std::optional<Written> Trial::runOn(const std::string &target,
   return written;
 }
 
-int main(int argc, char **argv) {
+/// What runs `remote` under the emulator; "" where one of the two is not there.
+static std::string emulated(const char *remote) {
   const auto emulator = llvm::sys::findProgramByName("qemu-aarch64");
-  const bool emulates =
-      argc > 1 && emulator && llvm::sys::fs::can_execute(argv[1]);
-  const std::string runner =
-      emulates ? *emulator + " -L /usr/aarch64-linux-gnu '" + argv[1] + "'"
-               : "";
-  if (!emulates)
-    std::printf("aarch64-linux is not run: no emulator, or no kvc-remote\n");
+  if (!emulator || !llvm::sys::fs::can_execute(remote)) {
+    std::printf("%s does not run here: no emulator, or it is not built\n",
+                remote);
+    return "";
+  }
+  return *emulator + " -L /usr/aarch64-linux-gnu '" + remote + "'";
+}
+
+int main(int argc, char **argv) {
+  if (!CHECK_EQ(argc, 3))
+    return kvc::test::checkResult();
+  const std::string onLinux = emulated(argv[1]), onMacOS = emulated(argv[2]);
   for (int64_t number = 0; number < 3; ++number) {
     const std::string text = makeRandomSpec(/*seed=*/31, number);
     auto model = Model::fromSpec(text, "random", /*threads=*/false);
@@ -144,8 +151,10 @@ int main(int argc, char **argv) {
                     text.c_str());
     };
     compare("x86-64-v4", "");
-    if (emulates)
-      compare("aarch64-linux", runner);
+    if (!onLinux.empty())
+      compare("aarch64-linux", onLinux);
+    if (!onMacOS.empty())
+      compare("arm64-apple-macos", onMacOS);
   }
   return kvc::test::checkResult();
 }

@@ -12,10 +12,11 @@
  *
  *===------------------------------------------------------------------------===*/
 
+#include "compiler/harness/remote/Library.h"
 #include "compiler/harness/remote/Protocol.h"
 #include "kvc/kvc.h"
 
-#include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,18 +47,13 @@ static void *takeArray(size_t count, size_t size) {
   return array;
 }
 
-/* Addresses of functions; integers and pointers are passed alike on the CPUs
- * that there are targets for, and arguments too many do no harm. */
-typedef uint64_t (*function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-                             uint64_t, uint64_t, uint64_t);
-
 static uint64_t callAt(const kvc_library_table *table, uint64_t offset,
                        const uint64_t *a) {
-  function called;
+  kvc_remote_function called;
   if (offset + sizeof called > table->size)
     exit(BAD_REQUEST);
   memcpy(&called, (const char *)table + offset, sizeof called);
-  return called(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+  return kvc_remote_enter(called, a);
 }
 
 /* A kvc_write and a kvc_read whose bytes go to and come from whoever asked for
@@ -87,13 +83,21 @@ static size_t readThere(void *user, void *bytes, size_t count) {
   return reply;
 }
 
+/* Where the library can call the two. */
+static uint64_t writer, reader;
+
+static bool lendStreams(void) {
+  writer = kvc_remote_lend((void (*)(void))writeThere, "a kvc_write");
+  reader = kvc_remote_lend((void (*)(void))readThere, "a kvc_read");
+  return writer && reader;
+}
+
 static uint64_t valueOf(const kvc_remote_argument *argument, char **memory) {
   switch (argument->kind) {
   case KVC_REMOTE_BUFFER:
     return (uint64_t)(uintptr_t)memory[argument->value];
   case KVC_REMOTE_FUNCTION:
-    return argument->value == KVC_REMOTE_WRITE ? (uint64_t)(uintptr_t)writeThere
-                                               : (uint64_t)(uintptr_t)readThere;
+    return argument->value == KVC_REMOTE_WRITE ? writer : reader;
   default:
     return argument->value;
   }
@@ -156,16 +160,17 @@ static int refuse(const char *problem) {
 int main(int argc, char **argv) {
   if (argc != 2)
     return refuse("usage: kvc-remote LIBRARY");
-  void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return refuse(dlerror());
-  kvc_library_function get;
-  void *symbol = dlsym(library, "kvc_library");
-  memcpy(&get, &symbol, sizeof get);
-  const kvc_library_table *table = get ? get() : NULL;
+  const char *problem = NULL;
+  const kvc_remote_function get = kvc_remote_open(argv[1], &problem);
+  if (!get)
+    return refuse(problem);
+  const uint64_t none[KVC_REMOTE_ARGUMENTS] = {0};
+  const kvc_library_table *table =
+      (const void *)(uintptr_t)kvc_remote_enter(get, none);
   if (!table)
-    return refuse("it is no library made by kvc: no kvc_library() of it gives "
-                  "a table");
+    return refuse("it is no library made by kvc: kvc_library() gives no table");
+  if (!lendStreams())
+    exit(NO_MEMORY);
   greet(table, "");
   for (;;) {
     kvc_remote_request request;
