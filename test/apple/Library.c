@@ -8,7 +8,11 @@
 #include "compiler/harness/remote/Library.h"
 #include "test/apple/Call.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 static bool isGetter(image *image, const char *name, uint64_t address,
                      void *user) {
@@ -31,9 +35,42 @@ kvc_remote_function kvc_remote_open(const char *path, const char **problem) {
   return (kvc_remote_function)(uintptr_t)(image.memory + address);
 }
 
+/* A call runs on a stack as small as macOS gives to threads that are not a
+ * process's first, with nothing mapped below it. */
+enum { STACK = 512 << 10, GUARD = 64 << 10 };
+
+static struct {
+  ucontext_t caller, callee;
+  kvc_remote_function function;
+  const uint64_t *arguments;
+  uint64_t result;
+} call;
+
+static void runCall(void) {
+  call.result = enter((code)call.function, call.arguments);
+}
+
 uint64_t kvc_remote_enter(kvc_remote_function function,
                           const uint64_t arguments[KVC_REMOTE_ARGUMENTS]) {
-  return enter((code)function, arguments);
+  static char *memory;
+  if (!memory) {
+    void *mapped = mmap(NULL, GUARD + STACK, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED || mprotect(mapped, GUARD, PROT_NONE)) {
+      perror("kvc-remote: no stack");
+      exit(1);
+    }
+    memory = mapped;
+  }
+  call.function = function;
+  call.arguments = arguments;
+  getcontext(&call.callee);
+  call.callee.uc_stack.ss_sp = memory + GUARD;
+  call.callee.uc_stack.ss_size = STACK;
+  call.callee.uc_link = &call.caller;
+  makecontext(&call.callee, runCall, 0);
+  swapcontext(&call.caller, &call.callee);
+  return call.result;
 }
 
 uint64_t kvc_remote_lend(void (*function)(void), const char *name) {
