@@ -128,11 +128,7 @@ void Record::putCodes(Value codes, Value vector, Value packed, Value mask) {
 SlotWords Record::loadSlots(Value address) {
   if (!layout.slotsApart())
     return {loadWords(address)};
-  SlotWords slots;
-  for (int64_t slot = 0; slot < 2; ++slot)
-    slots.push_back(
-        at.loadHalves(page, halvesAddress(address, at.index(slot))));
-  return slots;
+  return at.loadTwoHalves(page, address);
 }
 
 Value Record::decodeSlot(ArrayRef<Value> words, int64_t slot) {
