@@ -39,4 +39,9 @@ void Allocator::give(void *memory) const {
     release(user, memory);
 }
 
+void Allocator::settle(int64_t bytes) const {
+  if (!allocate && bytes >= Kept)
+    returnMemory();
+}
+
 } // namespace kvc::runtime

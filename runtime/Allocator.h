@@ -14,6 +14,7 @@
 #define KVC_RUNTIME_ALLOCATOR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace kvc::runtime {
 
@@ -29,6 +30,11 @@ struct Allocator {
   void *table(size_t count, size_t bytes) const;
   /// What either gave; null is allowed.
   void give(void *memory) const;
+  /// `bytes` were given back, and none of them is asked for again soon: where
+  /// they are many, and the platform's, the system gets them.
+  void settle(int64_t bytes) const;
+  /// What a process may keep of what was given back.
+  static constexpr int64_t Kept = int64_t{4} << 20;
 };
 
 } // namespace kvc::runtime

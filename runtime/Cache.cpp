@@ -271,10 +271,11 @@ kvc_status forkCache(kvc_cache *from, const kvc_options *given,
 void destroyCache(kvc_cache *cache) {
   if (!cache)
     return;
+  int64_t given = 0; // bytes of pages
   if (cache->layers)
     for (int64_t i = 0; i < kvc_generated.layers; ++i) {
       for (Stream &stream : cache->layers[i].streams)
-        stream.close();
+        given += stream.close();
       cache->memory.give(cache->layers[i].sinks);
     }
   cache->angles.close();
@@ -283,6 +284,7 @@ void destroyCache(kvc_cache *cache) {
   memory.give(cache->workspace);
   memory.give(cache->layers);
   memory.give(cache);
+  memory.settle(given);
 }
 
 Text beginError(kvc_cache &cache) {

@@ -61,9 +61,14 @@ bool Stream::share(Stream &from, const Allocator &itsMemory) {
   return true;
 }
 
-void Stream::close() {
+int64_t Stream::close() {
   if (!table)
-    return;
+    return 0;
+  int64_t given = 0;
+  auto give = [&](void *page) {
+    memory->give(&headerOf(page));
+    given += bytesOfPage();
+  };
   // Where no page is held, no leaf is.
   for (int64_t leaf = 0; begin < end && leaf < leafCount(); ++leaf) {
     int64_t *holders = leaves[leaf];
@@ -74,13 +79,14 @@ void Stream::close() {
     for (int64_t entry = entries.begin; entry < entries.end; ++entry)
       if (void *page = table[entry])
         if (letGo(page))
-          memory->give(&headerOf(page));
+          give(page);
   }
   while (freePages)
-    memory->give(&headerOf(takePage()));
+    give(takePage());
   memory->give(leaves);
   memory->give(table);
   *this = {};
+  return given;
 }
 
 TokenRange Stream::pageRange(TokenRange tokens) const {

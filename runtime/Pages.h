@@ -40,7 +40,8 @@ public:
   /// The page table of a stream of this shape, without pages; false where
   /// memory is short. All zero before and after close(). `memory` outlives it.
   bool open(const kvc_gen_stream &shape, const Allocator &memory);
-  void close();
+  /// Gives how many bytes of pages went back with it.
+  int64_t close();
 
   /// The same with the pages that `from` holds, which are both streams' then;
   /// `memory` gives and takes what `from`'s does.

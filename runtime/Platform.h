@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Memory and errors, by one small file a platform (PlatformLinux.cpp); threads
-// and files, which POSIX platforms have alike; and which features
-// this CPU has, by one an architecture (CpuX86.cpp, CpuArm.cpp). A test may
-// define these functions in their place.
+// Memory and errors, by one small file a platform (PlatformLinux.cpp,
+// PlatformDarwin.cpp); threads and files, which POSIX platforms have alike; and
+// which features this CPU has, by one an architecture and, where the platform
+// has to be asked, by that (CpuX86.cpp, CpuArm.cpp, CpuArmLinux.cpp,
+// PlatformDarwin.cpp). A test may define these functions in their place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,14 @@ enum CpuFeatureArm : int64_t {
   ArmRounding = 1 << 2, ///< SQRDMLAH and SQRDMLSH
   ArmHalf = 1 << 3,     ///< arithmetic of f16, of scalars and of vectors
   ArmDotProduct = 1 << 4,
+  /// What a compiler may use of Apple's M1: Armv8.4-A with the features that it
+  /// has. No platform asks for them one by one: all Macs have them.
+  ArmAppleM1 = 1 << 5,
+  // Of later CPUs by Apple.
+  ArmBf16 = 1 << 6,
+  ArmI8mm = 1 << 7,
+  ArmSme = 1 << 8,
+  ArmCssc = 1 << 9,
 
   /// What a compiler may use of Armv8.2-A with FP16 and DotProd. The runtime
   /// itself is compiled for this.
@@ -68,6 +77,10 @@ void *allocateTable(size_t count, size_t bytes);
 
 /// Give back what one of the two returned; null is allowed.
 void release(void *memory);
+
+/// Of what was released, the system gets back what the C library keeps. For
+/// when much was: it looks at all that the process has.
+void returnMemory();
 
 /// The platform's own, as it wants them: open() before use, and false where it
 /// fails; close() after a successful one.

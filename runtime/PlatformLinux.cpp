@@ -36,6 +36,9 @@ void *allocateTable(size_t count, size_t bytes) { return calloc(count, bytes); }
 
 void release(void *memory) { free(memory); }
 
+// free() has done so with all that was large or last.
+void returnMemory() {}
+
 int64_t fileError() { return *__errno_location(); }
 
 } // namespace kvc::runtime

@@ -22,7 +22,10 @@ static ExitCode runBench(const Arguments &arguments) {
   if (options.subjects.empty())
     return fail(userError("kvc bench takes libraries or specs; see kvc bench "
                           "--help"));
-  options.target = arguments.get("--target");
+  auto target = chooseTarget(arguments);
+  if (!target)
+    return fail(target.takeError());
+  options.target = *target;
   auto tokens = arguments.getIntegers("--tokens", {}, 1, int64_t{1} << 40);
   if (!tokens)
     return fail(tokens.takeError());
@@ -68,8 +71,9 @@ static const Flag benchFlags[] = {
      "all lengths take turns in each round, so that times at different\n"
      "lengths can be compared: ratio is to the same library's at its\n"
      "first length. Takes memory for all of them"},
-    {"--target", "NAME", "what a spec is compiled for", "x86-64-v3",
+    {"--target", "NAME", "what a spec is compiled for", targetDefault,
      targetNames},
+    cpuFlag,
     {"--json", "", "seconds, bytes and tokens as JSON"},
 };
 

@@ -29,8 +29,19 @@ llvm::ArrayRef<const Command *> allCommands();
 /// Every command takes these, and prints its help.
 inline constexpr llvm::StringLiteral helpFlags[] = {"--help", "-h"};
 
-/// The values of --target.
+/// The values of --target and of --cpu.
 std::vector<std::string> targetNames();
+std::vector<std::string> cpuNames();
+inline constexpr llvm::StringLiteral targetDefault =
+    "x86-64-v3; on machines of Arm aarch64-linux or arm64-apple-macos";
+inline constexpr Flag cpuFlag = {
+    "--cpu", "NAME",
+    "the oldest CPU that a library for arm64-apple-macos is to run on",
+    "apple-m1", cpuNames};
+/// What both say, as Target::find() takes it; "": neither says anything.
+/// `implied` is the target where there is no --target; "": the default.
+llvm::Expected<std::string> chooseTarget(const Arguments &arguments,
+                                         llvm::StringRef implied = "");
 
 /// The whole tool: `words` are the arguments behind the program's name.
 ExitCode runTool(llvm::ArrayRef<const char *> words);

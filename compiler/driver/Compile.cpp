@@ -28,7 +28,7 @@ static bool isText(Stage stage) {
          stage != Stage::Library && stage != Stage::Kernels;
 }
 
-/// The suffix that files of a stage have.
+/// The suffix that files of a stage have; libraries have their target's.
 static StringRef suffixOf(Stage stage) {
   switch (stage) {
   case Stage::IR:
@@ -53,11 +53,12 @@ static StringRef suffixOf(Stage stage) {
 /// What the suffix of the output asks for.
 static Expected<Stage> stageOfSuffix(StringRef output) {
   StringRef suffix = sys::path::extension(output);
-  StringRef works = "; generated now: .so, .a, .o, .h, .s, .ll, .spv, .mlir";
-  if (suffix == ".dylib" || suffix == ".metal")
+  StringRef works =
+      "; generated now: .so, .dylib, .a, .o, .h, .s, .ll, .spv, .mlir";
+  if (suffix == ".metal")
     return userError("'" + suffix + "' is not generated yet" + works);
   auto stage = StringSwitch<std::optional<Stage>>(suffix)
-                   .Case(".so", Stage::Library)
+                   .Cases({".so", ".dylib"}, Stage::Library)
                    .Case(".a", Stage::Archive)
                    .Case(".o", Stage::Object)
                    .Case(".h", Stage::Header)
@@ -81,8 +82,6 @@ static std::vector<std::string> stageNames() {
   return names;
 }
 
-std::vector<std::string> targetNames() { return Target::names(); }
-
 static Expected<Stage> chooseStage(const Arguments &arguments,
                                    StringRef output) {
   if (!arguments.has("--emit")) {
@@ -98,10 +97,21 @@ static Expected<Stage> chooseStage(const Arguments &arguments,
   if (output == "-" && !isText(*stage))
     return userError("'--emit " + name + "' needs -o FILE" + suffixOf(*stage));
   StringRef suffix = sys::path::extension(output);
-  if (output != "-" && !suffix.empty() && suffix != suffixOf(*stage))
+  const bool isLibrary = *stage == Stage::Library && suffix == ".dylib";
+  if (output != "-" && !suffix.empty() && suffix != suffixOf(*stage) &&
+      !isLibrary)
     return userError("'--emit " + name + "' writes " + suffixOf(*stage) +
                      ", but '" + output + "' ends in " + suffix);
   return *stage;
+}
+
+/// The target that the suffix of `output` asks for; "": any.
+static StringRef impliedBy(StringRef output) {
+  StringRef suffix = sys::path::extension(output);
+  const Target *here = Target::find(Target::defaultName());
+  return suffix == ".dylib" && here->librarySuffix() != suffix
+             ? "arm64-apple-macos"
+             : "";
 }
 
 /// A place that cannot be written to is the user's to put right: it is looked
@@ -182,7 +192,6 @@ static ExitCode runCompile(const Arguments &arguments) {
     return fail(input.takeError());
   const std::string output = arguments.get("-o", "-");
   CompileOptions options;
-  options.target = arguments.get("--target");
   if (Error error = chooseGpu(arguments, options))
     return fail(std::move(error));
   if (Error error = chooseSanitizer(arguments, options))
@@ -191,6 +200,10 @@ static ExitCode runCompile(const Arguments &arguments) {
   if (!stage)
     return fail(stage.takeError());
   options.stop = *stage;
+  auto target = chooseTarget(arguments, impliedBy(output));
+  if (!target)
+    return fail(target.takeError());
+  options.target = *target;
   if (sys::path::extension(*input) == ".ll") {
     if (Error error = checkWritable(output))
       return fail(std::move(error));
@@ -227,8 +240,9 @@ static ExitCode runCheck(const Arguments &arguments) {
 
 static const Flag compileFlags[] = {
     {"-o", "FILE",
-     "where to; its suffix says what: .so .a .o .h .s .ll .spv .mlir; - is\n"
-     "standard output, for text. With a library (.so, .a) goes its header",
+     "where to; its suffix says what: .so .dylib .a .o .h .s .ll .spv .mlir;\n"
+     "- is standard output, for text. With a library (.so, .dylib, .a) goes\n"
+     "its header. A .dylib is for arm64-apple-macos",
      "-"},
     {"--emit", "STAGE",
      "stop at kv, steps, tiles, loops, llvm, ir, asm, object, archive,\n"
@@ -237,7 +251,8 @@ static const Flag compileFlags[] = {
     {"--target", "NAME",
      "what it is to run on; host: the one of them that makes most of this\n"
      "machine",
-     "x86-64-v3", targetNames},
+     targetDefault, targetNames},
+    cpuFlag,
     {"--gpu", "NAME",
      "none or vulkan. With one comes the kernel of a decode step's attention,\n"
      "as SPIR-V, and no library yet",

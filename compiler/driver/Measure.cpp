@@ -49,7 +49,10 @@ static ExitCode runReport(const Arguments &arguments) {
       return fail(lengths.takeError());
     options.tokens = std::move(*lengths);
   }
-  options.target = arguments.get("--target");
+  auto target = chooseTarget(arguments);
+  if (!target)
+    return fail(target.takeError());
+  options.target = *target;
   options.json = arguments.has("--json");
   options.plot = arguments.get("--plot");
   if (arguments.has("--plot") && sys::path::extension(options.plot) != ".svg")
@@ -63,7 +66,8 @@ static ExitCode runReport(const Arguments &arguments) {
 static const Flag reportFlags[] = {
     {"--tokens", "N", "length of the sequence; several with commas: 100,2000",
      "each spec's own, at which every layer stores the most"},
-    {"--target", "NAME", "whose pages are counted", "x86-64-v3", targetNames},
+    {"--target", "NAME", "whose pages are counted", targetDefault, targetNames},
+    cpuFlag,
     {"--json", "",
      "{spec, tokens, layers: [{codes, scales, residual, sinks, originals,\n"
      "rollback, padding, total}], total, f16, f32}; of several specs or\n"
@@ -95,7 +99,10 @@ static ExitCode runEval(const Arguments &arguments) {
   EvalOptions options;
   options.specs = arguments.operands().vec();
   options.trace = arguments.get("--trace");
-  options.target = arguments.get("--target");
+  auto target = chooseTarget(arguments);
+  if (!target)
+    return fail(target.takeError());
+  options.target = *target;
   options.runner = arguments.get("--runner");
   options.json = arguments.has("--json");
   bool ourFault = false;
@@ -106,7 +113,8 @@ static ExitCode runEval(const Arguments &arguments) {
 
 static const Flag evalFlags[] = {
     {"--trace", "FILE", "recorded input, as kvc run takes it", "required"},
-    {"--target", "NAME", "what is compiled for", "x86-64-v3", targetNames},
+    {"--target", "NAME", "what is compiled for", targetDefault, targetNames},
+    cpuFlag,
     {"--runner", "COMMAND", "loads the libraries elsewhere, as of kvc run",
      "none, where this machine can load the library"},
     {"--json", "",

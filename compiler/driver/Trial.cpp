@@ -102,7 +102,10 @@ static ExitCode runVerify(const Arguments &arguments) {
   VerifyOptions options;
   options.against = arguments.get("--spec");
   options.trace = arguments.get("--trace");
-  options.target = arguments.get("--target");
+  auto target = chooseTarget(arguments);
+  if (!target)
+    return fail(target.takeError());
+  options.target = *target;
   options.runner = arguments.get("--runner");
   bool ourFault = false;
   if (arguments.has("--summary")) {
@@ -125,8 +128,9 @@ static const Flag verifyFlags[] = {
     {"--trace", "FILE", "also on this recorded input, as kvc run takes it",
      "made input alone"},
     {"--spec", "S", "hold it against this spec or IR", "its own"},
-    {"--target", "NAME", "what a spec is compiled for", "x86-64-v3",
+    {"--target", "NAME", "what a spec is compiled for", targetDefault,
      targetNames},
+    cpuFlag,
     runnerFlag,
     {"--summary", "",
      "of each S a line: its policy, tokens, the largest error, bytes\n"
@@ -167,7 +171,10 @@ static ExitCode runFuzz(const Arguments &arguments) {
   options.count = *count;
   options.skip = *skip;
   options.show = arguments.has("--show");
-  options.target = arguments.get("--target");
+  auto target = chooseTarget(arguments);
+  if (!target)
+    return fail(target.takeError());
+  options.target = *target;
   options.runner = arguments.get("--runner");
   return fuzz(options, outs()) ? Good : UserError;
 }
@@ -177,7 +184,8 @@ static const Flag fuzzFlags[] = {
     {"--count", "N", "how many", "100"},
     {"--skip", "K", "begin with case K", "0"},
     {"--show", "", "print each case's spec"},
-    {"--target", "NAME", "what is compiled for", "x86-64-v3", targetNames},
+    {"--target", "NAME", "what is compiled for", targetDefault, targetNames},
+    cpuFlag,
     runnerFlag,
 };
 

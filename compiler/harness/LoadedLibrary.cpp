@@ -163,7 +163,7 @@ Expected<LoadedLibrary> openCompiled(Model &model, CompileOptions options,
   auto folder = TemporaryFolder::create();
   if (!folder)
     return folder.takeError();
-  const std::string path = folder->file("library.so");
+  const std::string path = folder->file("library");
   if (Error error = model.compile(options, path))
     return error;
   auto library = LoadedLibrary::open(path, runner);

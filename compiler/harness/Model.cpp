@@ -43,6 +43,8 @@ public:
   /// What was said; a failure that said nothing says so.
   Error error(const Twine &otherwise) {
     StringRef trimmed = StringRef(text).rtrim();
+    // What is of no place is the tool's own word.
+    trimmed.consume_front("<unknown>:0: error: ");
     return trimmed.empty() ? userError(otherwise) : userError(trimmed);
   }
 

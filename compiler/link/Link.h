@@ -15,14 +15,16 @@
 
 namespace kvc {
 
-/// Links the ELF object file `object` to the shared library `output`, which is
-/// written in place: give a temporary name. `soname` is what the library calls
-/// itself. May be called from several threads; lld runs in one at a time. False
-/// with `error` where it fails.
+/// Links the object file `object`, ELF or Mach-O of arm64, to the shared
+/// library `output`, which is written in place: give a temporary name. `name`
+/// is what the library calls itself: its soname, or @rpath/`name`. The same
+/// input gives the same bytes, whatever `output` is called. May be called from
+/// several threads; lld runs in one at a time. False with `error` where it
+/// fails.
 ///
 /// lld resets all command line options of the process to their defaults.
 bool linkShared(llvm::StringRef object, llvm::StringRef output,
-                llvm::StringRef soname, std::string &error);
+                llvm::StringRef name, std::string &error);
 
 /// Writes to `os` the archive whose one member, called `member`, is `object`.
 /// The same input gives the same bytes: no date, no owner. False with `error`

@@ -25,6 +25,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -150,6 +151,7 @@ struct Compile {
   InFlightDiagnostic error() { return emitError(UnknownLoc::get(&context)); }
   /// `madeFor`: the target that the input was made for; "": none yet.
   LogicalResult findTarget(StringRef madeFor);
+  LogicalResult checkSuffix();
   LogicalResult findGpu(kv::TargetAttr madeFor);
   LogicalResult checkSanitize();
   LogicalResult lower(ModuleOp module);
@@ -163,7 +165,7 @@ struct Compile {
 LogicalResult Compile::findTarget(StringRef madeFor) {
   StringRef name = options.target;
   if (name.empty())
-    name = madeFor.empty() ? StringRef(DefaultTarget) : madeFor;
+    name = madeFor.empty() ? Target::defaultName() : madeFor;
   target = Target::find(name);
   if (!target && name == "host")
     return error() << "none of the targets runs on this machine; there is "
@@ -174,7 +176,18 @@ LogicalResult Compile::findTarget(StringRef madeFor) {
   if (!madeFor.empty() && target->name() != madeFor)
     return error() << "this stage was made for " << madeFor << ", not for "
                    << target->name() << ": compile the spec again";
-  return success();
+  return checkSuffix();
+}
+
+/// Loaders go by the format, people by the suffix.
+LogicalResult Compile::checkSuffix() {
+  StringRef suffix = llvm::sys::path::extension(output);
+  const bool isLibrary = suffix == ".so" || suffix == ".dylib";
+  if (options.stop != Stage::Library || !isLibrary ||
+      suffix == target->librarySuffix())
+    return success();
+  return error() << "a shared library for " << target->name() << " is a "
+                 << target->librarySuffix() << ", not a " << suffix;
 }
 
 /// The stages of a GPU's kernels.

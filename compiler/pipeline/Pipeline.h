@@ -37,9 +37,6 @@ enum class Stage {
 std::optional<Stage> parseStage(llvm::StringRef name);
 llvm::StringRef stageName(Stage stage);
 
-/// What a spec is compiled for where nobody says.
-inline constexpr llvm::StringLiteral DefaultTarget = "x86-64-v3";
-
 /// What code is checked by as it runs. Such a library is for a process that has
 /// the sanitizers' own runtime.
 enum class Sanitize {
@@ -49,7 +46,7 @@ enum class Sanitize {
 };
 
 struct CompileOptions {
-  std::string target; ///< "": what IR was made for, else DefaultTarget
+  std::string target; ///< "": what IR was made for, else this machine's default
   std::string gpu;    ///< "": what IR was made for, else none: a CPU's library
   int64_t subgroup = 0; ///< of the GPU; 0: what IR was made for, else a default
   Sanitize sanitize = Sanitize::Nothing;

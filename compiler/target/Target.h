@@ -26,6 +26,9 @@ public:
   /// Loops to the LLVM dialect, with the library's entry points.
   virtual void buildLLVM(mlir::OpPassManager &passes) const = 0;
 
+  /// The suffix that its shared libraries have, with its dot.
+  virtual llvm::StringRef librarySuffix() const = 0;
+
   /// Whether its libraries can have sanitizers.
   virtual bool canSanitize() const = 0;
   /// Links the runtime into `module`, keeps only what a library exports, and
@@ -38,9 +41,18 @@ public:
                     llvm::raw_pwrite_stream &os, std::string &error) const = 0;
 
   /// The target of that name; "host" is the one that asks most of this machine
-  /// and runs on it. Null where there is none.
+  /// and runs on it. Null where there is none. Where there is a choice of CPUs,
+  /// NAME is the first of them and NAME/CPU that one; the first goes by NAME
+  /// alone.
   static const Target *find(llvm::StringRef name);
+  /// All names, without CPUs.
   static std::vector<std::string> names();
+  /// The CPUs that the target of that name is to be had for; empty where the
+  /// name itself says which.
+  static std::vector<std::string> cpus(llvm::StringRef name);
+  /// What is compiled for where nobody says: for this machine's architecture
+  /// and system.
+  static llvm::StringRef defaultName();
 };
 
 } // namespace kvc

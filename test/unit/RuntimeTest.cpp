@@ -12,6 +12,7 @@
 
 #include "RuntimeTestMirror.h"
 #include "RuntimeTestPlatform.h"
+#include "runtime/Allocator.h"
 
 #include <string>
 
@@ -150,6 +151,32 @@ void survivesShortMemory() {
   checkRead(other, AllFloats, 1, 1);
 }
 
+/// What a cache held goes back to the system where that was much, and is not
+/// the caller's.
+void returnsMuch() {
+  constexpr int64_t length = 40000; // of tables that are longer
+  for (int64_t tokens : {int64_t{100}, length}) {
+    const int64_t before = returns;
+    int64_t held = 0;
+    {
+      kvc_status status;
+      Cache cache(goodOptions(), status);
+      for (int32_t layer : {AllFloats, Sunk}) {
+        Tokens some(layer, 0, tokens);
+        CHECK_EQ(append(some.append(cache)), KVC_OK);
+        held += cache.stats(layer).held;
+      }
+    }
+    CHECK_EQ(held >= runtime::Allocator::Kept, tokens == length);
+    CHECK_EQ(returns - before, tokens == length ? 1 : 0);
+  }
+  const int64_t before = returns;
+  runtime::Allocator callers = {};
+  callers.allocate = [](void *, size_t, size_t) -> void * { return nullptr; };
+  callers.settle(INT64_MAX);
+  CHECK_EQ(returns, before);
+}
+
 void tellsAboutItself() {
   CHECK_EQ(library().abi_version, uint32_t{KVC_ABI_VERSION});
   CHECK_EQ(library().size, sizeof(kvc_library_table));
@@ -211,6 +238,7 @@ int main() {
   countsSaturated();
   goesOnInABatch();
   survivesShortMemory();
+  returnsMuch();
   tellsAboutItself();
   CHECK_EQ(missingPages, 0);
   CHECK_EQ(liveBlocks, 0);

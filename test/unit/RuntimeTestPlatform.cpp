@@ -12,16 +12,25 @@
 #define allocatePage platformAllocatePage
 #define allocateTable platformAllocateTable
 #define release platformRelease
+#define returnMemory platformReturnMemory
 #define cpuFeatures platformCpuFeatures
-#include "runtime/PlatformLinux.cpp"
-#ifdef __aarch64__
-#include "runtime/CpuArm.cpp"
+#ifdef __APPLE__
+#include "runtime/PlatformDarwin.cpp"
 #else
+#include "runtime/PlatformLinux.cpp"
+#endif
+#ifndef __aarch64__
 #include "runtime/CpuX86.cpp"
+#else
+#include "runtime/CpuArm.cpp"
+#ifndef __APPLE__
+#include "runtime/CpuArmLinux.cpp"
+#endif
 #endif
 #undef allocatePage
 #undef allocateTable
 #undef release
+#undef returnMemory
 #undef cpuFeatures
 
 #include "RuntimeTestPlatform.h"
@@ -32,6 +41,7 @@ std::atomic<int64_t> liveBlocks = 0;
 std::atomic<int64_t> allocations = 0;
 std::atomic<int64_t> blocksLeft = -1;
 std::atomic<int64_t> hiddenFeatures = 0;
+std::atomic<int64_t> returns = 0;
 
 /// Whether one more block may be given out. A refusal is not the last word:
 /// what is asked for next is refused too.
@@ -61,6 +71,11 @@ void release(void *memory) {
   if (memory)
     --test::liveBlocks;
   platformRelease(memory);
+}
+
+void returnMemory() {
+  ++test::returns;
+  platformReturnMemory();
 }
 
 int64_t cpuFeatures() { return platformCpuFeatures() & ~test::hiddenFeatures; }

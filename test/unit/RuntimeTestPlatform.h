@@ -26,6 +26,8 @@ extern std::atomic<int64_t> allocations;
 extern std::atomic<int64_t> blocksLeft;
 /// Features that cpuFeatures() keeps to itself.
 extern std::atomic<int64_t> hiddenFeatures;
+/// How often memory was returned to the system.
+extern std::atomic<int64_t> returns;
 
 } // namespace kvc::test
 

@@ -13,6 +13,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "runtime/Embedded.h"
 #include "runtime/Platform.h"
+#include "llvm/Analysis/RuntimeLibcallInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -47,6 +48,11 @@ static llvm::StringRef sanitizedX86Runtime() {
 static llvm::StringRef armRuntime() {
   return {reinterpret_cast<const char *>(kvc_runtime_aarch64_linux),
           kvc_runtime_aarch64_linux_size};
+}
+
+static llvm::StringRef macOSRuntime() {
+  return {reinterpret_cast<const char *>(kvc_runtime_arm64_macos),
+          kvc_runtime_arm64_macos_size};
 }
 
 CpuDescription CpuTarget::x86V3() {
@@ -89,11 +95,47 @@ CpuDescription CpuTarget::armLinux() {
           .sanitizedRuntime = nullptr};
 }
 
+std::vector<CpuDescription> CpuTarget::armMacOS() {
+  CpuDescription m1 = {.name = "arm64-apple-macos",
+                       .triple = "arm64-apple-macosx13.0.0",
+                       .cpu = "apple-m1",
+                       .extras = "",
+                       .tune = "",
+                       .anyCpu = "apple-m1",
+                       .lanes = 4,
+                       .registers = 32,
+                       .dot = "sdot",
+                       .features = runtime::ArmV8_2 | runtime::ArmAppleM1,
+                       .runtime = macOSRuntime,
+                       .sanitizedRuntime = nullptr};
+  std::vector<CpuDescription> all{m1};
+  const int64_t m2 = m1.features | runtime::ArmBf16 | runtime::ArmI8mm;
+  auto add = [&](const char *cpu, int64_t features) {
+    CpuDescription later = m1;
+    later.name += std::string("/") + cpu;
+    later.cpu = cpu;
+    later.features = features;
+    all.push_back(later);
+  };
+  add("apple-m2", m2);
+  add("apple-m3", m2);
+  add("apple-m4", m2 | runtime::ArmSme);
+  add("apple-m5", m2 | runtime::ArmSme | runtime::ArmCssc);
+  return all;
+}
+
 bool CpuTarget::runsHere() const {
   llvm::Triple here(llvm::sys::getProcessTriple()), there(description.triple);
+  const bool sameSystem =
+      there.isMacOSX() ? here.isMacOSX() : here.getOS() == there.getOS();
   // Bits of features are an architecture's own.
-  return here.getArch() == there.getArch() && here.getOS() == there.getOS() &&
+  return here.getArch() == there.getArch() && sameSystem &&
          !(description.features & ~runtime::cpuFeatures());
+}
+
+llvm::StringRef CpuTarget::librarySuffix() const {
+  return llvm::Triple(description.triple).isOSBinFormatMachO() ? ".dylib"
+                                                               : ".so";
 }
 
 kv::TargetAttr CpuTarget::attribute(MLIRContext *context) const {
@@ -236,6 +278,19 @@ static void addChecks(llvm::Module &module) {
   passes.run(module, analyses.modules);
 }
 
+/// What a debugger, a profiler or a crash report needs to tell who called: also
+/// of functions that nothing is thrown through. Apple's arm64 wants x29 to lead
+/// from one caller to the next besides.
+static void describeFrames(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.setUWTableKind(llvm::UWTableKind::Sync);
+    if (module.getTargetTriple().isOSDarwin())
+      function.addFnAttr("frame-pointer", "non-leaf");
+  }
+}
+
 static void removeUnused(llvm::Module &module) {
   llvm::PassBuilder builder;
   Analyses analyses(builder);
@@ -275,6 +330,7 @@ bool CpuTarget::finish(llvm::Module &module, bool sanitize,
     addChecks(module);
   if (!linkRuntime(module, sanitize, error))
     return false;
+  describeFrames(module);
   llvm::internalizeModule(module, isShared);
   removeUnused(module);
   llvm::raw_string_ostream os(error);
@@ -290,6 +346,8 @@ static bool addCodeGenerator(llvm::legacy::PassManager &passes,
   auto *modules = new llvm::MachineModuleInfoWrapperPass(&machine);
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   config->disablePass(&llvm::MachineCombinerID);
+  // Without it there is no memcpy, and blocks are copied byte by byte.
+  passes.add(new llvm::RuntimeLibraryInfoWrapper(machine.getTargetTriple()));
   passes.add(config);
   passes.add(modules);
   if (config->addISelPasses())

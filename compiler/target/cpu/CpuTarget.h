@@ -15,7 +15,7 @@ namespace kvc {
 
 /// What tells one CPU target from another.
 struct CpuDescription {
-  std::string name;   ///< as --target takes it
+  std::string name;   ///< as --target takes it; NAME/CPU: with a --cpu
   std::string triple; ///< LLVM's
   std::string cpu;    ///< LLVM's
   std::string extras; ///< LLVM's features beyond those of `cpu`
@@ -39,9 +39,13 @@ public:
   static CpuDescription x86V3();
   static CpuDescription x86V4();
   static CpuDescription armLinux();
+  /// One for each CPU that --cpu takes, Apple's oldest first.
+  static std::vector<CpuDescription> armMacOS();
 
   llvm::StringRef name() const override { return description.name; }
+  llvm::StringRef cpu() const { return description.cpu; }
   bool runsHere() const override;
+  llvm::StringRef librarySuffix() const override;
   kv::TargetAttr attribute(mlir::MLIRContext *context) const override;
   void buildLoops(mlir::OpPassManager &passes) const override;
   void buildLLVM(mlir::OpPassManager &passes) const override;

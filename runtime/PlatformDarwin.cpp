@@ -1,0 +1,88 @@
+//===- PlatformDarwin.cpp - what is macOS's own -----------------*- C++ -*-===//
+//
+// Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is used of libSystem beside what POSIX platforms have alike
+// (PlatformFiles.cpp, PlatformThreads.cpp), declared here because the runtime
+// is compiled without Apple's SDK; by each stands the header that has it there.
+//
+// What differs from Linux, and where it is met:
+//  - the system's pages have 16 KiB (4 KiB): nothing here asks for whole ones,
+//    aligned_alloc and free deal in them;
+//  - pthread_mutex_t has 64 bytes (40 or 48), pthread_cond_t 48 (48), both in
+//    <sys/_pthread/_pthread_types.h>: Platform.h has room for 64;
+//  - the error number is at __error(), in <sys/errno.h>; EEXIST is 17 on both;
+//  - arguments of variadic functions are passed on the stack, so open() and
+//    fcntl() are not called: with them goes F_FULLFSYNC, and fsync() leaves
+//    what it wrote in the device's own cache.
+//
+// Compiled for any CPU of the architecture: it finds out what this one has.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Platform.h"
+
+extern "C" {
+// <stdlib.h>; macOS 10.15 and later.
+void *aligned_alloc(size_t alignment, size_t size) noexcept;
+void *calloc(size_t count, size_t size) noexcept;
+void free(void *memory) noexcept;
+// <malloc/malloc.h>: all zones where `zone` is null, all there is where `goal`
+// is 0.
+size_t malloc_zone_pressure_relief(void *zone, size_t goal) noexcept;
+// <sys/errno.h>
+int *__error() noexcept;
+// <sys/sysctl.h>
+int sysctlbyname(const char *name, void *old, size_t *oldSize, void *set,
+                 size_t setSize) noexcept;
+}
+
+namespace kvc::runtime {
+
+void *allocatePage(size_t bytes) {
+  constexpr size_t alignment = 64;
+  if (bytes > PTRDIFF_MAX - alignment)
+    return nullptr;
+  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void *memory = aligned_alloc(alignment, rounded);
+  if (memory)
+    __builtin_memset(memory, 0, rounded);
+  return memory;
+}
+
+void *allocateTable(size_t count, size_t bytes) { return calloc(count, bytes); }
+
+void release(void *memory) { free(memory); }
+
+// free() keeps what it was given, for who asks next, and the system counts it
+// as this process's.
+void returnMemory() { malloc_zone_pressure_relief(nullptr, 0); }
+
+int64_t fileError() { return *__error(); }
+
+// The names are those of Apple's "Determining Instruction Set Characteristics".
+// One that this version of the system does not know is a feature that is not
+// there. What the M1 has is in every Mac of this architecture, and not asked.
+int64_t cpuFeatures() {
+  struct Known {
+    const char *name;
+    CpuFeatureArm feature;
+  };
+  const Known known[] = {{"hw.optional.arm.FEAT_BF16", ArmBf16},
+                         {"hw.optional.arm.FEAT_I8MM", ArmI8mm},
+                         {"hw.optional.arm.FEAT_SME", ArmSme},
+                         {"hw.optional.arm.FEAT_CSSC", ArmCssc}};
+  int64_t features = ArmV8_2 | ArmAppleM1;
+  for (const Known &each : known) {
+    int has = 0;
+    size_t size = sizeof(has);
+    if (sysctlbyname(each.name, &has, &size, nullptr, 0) == 0 && has)
+      features |= each.feature;
+  }
+  return features;
+}
+
+} // namespace kvc::runtime
