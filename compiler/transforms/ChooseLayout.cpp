@@ -23,13 +23,14 @@ namespace {
 /// keep headers and page tables small, short enough to free memory soon.
 constexpr int64_t PageTokens = 64;
 
-/// Vectors of lanes that are read together: a cache line, two at the least.
-/// With four heads in lockstep their sums fill half of 16 registers of 8 lanes,
-/// or of 32 of 4. A layout depends on nothing but what is stored: readers with
-/// other heads read the same pages.
-static int64_t vectorsTogether(int64_t lanes) {
-  constexpr int64_t line = 16;
-  return std::max<int64_t>(2, line / lanes);
+/// Vectors of lanes that are read together, two at the least: as many as have
+/// sums of four heads in half of the registers, and no more than a cache line.
+/// A layout depends on nothing but what is stored: readers with other heads
+/// read the same pages.
+static int64_t vectorsTogether(kv::TargetAttr target) {
+  constexpr int64_t line = 16, heads = 4;
+  return std::max<int64_t>(
+      2, std::min(line / target.getLanes(), target.getRegisters() / 2 / heads));
 }
 
 struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
@@ -41,7 +42,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
       return signalPassFailure();
     }
     lanes = target.getLanes();
-    most = vectorsTogether(lanes);
+    most = vectorsTogether(target);
     unit = unitOf(step);
     SmallVector<Attribute> streams;
     for (kv::StreamAttr stream : step.getStreamList())

@@ -22,6 +22,7 @@ import bisect
 import collections
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -32,7 +33,7 @@ KINDS = {  # name: bits, arithmetic
     "int2": (2, "i8"),
 }
 HEADS, KV_HEADS, DIM, TOKENS = 32, 8, 128, 64
-# Two pages that are read whole, and a token.
+# Three pages that are read whole, and a token.
 STEP = 3 * TOKENS + 1
 LINUX = "aarch64-linux"
 CPUS = ["apple-m1", "neoverse-v1"]
@@ -43,6 +44,10 @@ def run(command, **more):
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr[-2000:]}")
     return done.stdout
+
+
+def tool(name):
+    return shutil.which(f"{name}-22") or name
 
 
 def spec(kind):
@@ -138,14 +143,14 @@ class Function:
     """A function of a program: its instructions, and a run of it."""
 
     def __init__(self, program, name, arguments, work):
-        symbols = run(["llvm-nm-22", "-S", program])
+        symbols = run([tool("llvm-nm"), "-S", program])
         found = re.search(rf"^(\w+) (\w+) \w {name}$", symbols, re.M)
         if not found:
             sys.exit(f"{program} has no function {name}")
         self.begin, size = int(found[1], 16), int(found[2], 16)
         self.text = {}
         for line in run(
-            ["llvm-objdump-22", "-d", "--no-show-raw-insn", program]
+            [tool("llvm-objdump"), "-d", "--no-show-raw-insn", program]
             + [f"--start-address={self.begin}", f"--stop-address={self.begin + size}"]
         ).splitlines():
             match = re.match(r"\s*([0-9a-f]+):\s+(.*)", line)
@@ -224,7 +229,7 @@ class Function:
 
 def cycles(instructions, cpu):
     text = run(
-        ["llvm-mca-22", "-mtriple=aarch64", f"-mcpu={cpu}", "-iterations=1"]
+        [tool("llvm-mca"), "-mtriple=aarch64", f"-mcpu={cpu}", "-iterations=1"]
         + ["-instruction-info=false", "-resource-pressure=false", "-"],
         input="\n".join(instructions) + "\n",
     )
