@@ -50,7 +50,8 @@ function(kvc_add_fuzzer name)
   set(program ${name}-fuzzer)
   add_executable(${program} EXCLUDE_FROM_ALL ${ARG_SOURCES} ${again})
   # The library's own checks too: they cost nothing here.
-  target_compile_definitions(${program} PRIVATE _GLIBCXX_ASSERTIONS)
+  target_compile_definitions(${program} PRIVATE _GLIBCXX_ASSERTIONS
+    _LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_EXTENSIVE)
   target_compile_options(${program} PRIVATE
     -fsanitize=fuzzer,address,undefined -fno-omit-frame-pointer
     -gline-tables-only)

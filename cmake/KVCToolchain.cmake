@@ -5,10 +5,23 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
+set(architectures ${CMAKE_OSX_ARCHITECTURES})
+if(NOT architectures)
+  set(architectures ${CMAKE_SYSTEM_PROCESSOR})
+endif()
+if(APPLE AND NOT "${architectures}" STREQUAL "arm64")
+  message(FATAL_ERROR "kvc makes libraries for Macs with Apple's CPUs (arm64) and \
+is built for these alone, not for '${architectures}'")
+endif()
+
 # "22" alone is rejected by MLIR's version file.
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/mlir)
 find_package(LLD 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22/lib/cmake/lld)
 find_package(yaml-cpp REQUIRED)
+# Before 0.8 its target had no namespace; from 0.10 on it has no other name.
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
+endif()
 
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)

@@ -59,7 +59,11 @@ function(kvc_add_library name)
     IMPORTED_LOCATION ${library}
     INTERFACE_INCLUDE_DIRECTORIES ${directory})
   if(kind STREQUAL SHARED)
-    set_target_properties(${name} PROPERTIES
-      IMPORTED_SONAME ${name}${CMAKE_SHARED_LIBRARY_SUFFIX})
+    # As in the library; by @rpath CMake knows that programs need its folder.
+    set(soname ${name}${CMAKE_SHARED_LIBRARY_SUFFIX})
+    if(APPLE)
+      set(soname @rpath/${soname})
+    endif()
+    set_target_properties(${name} PROPERTIES IMPORTED_SONAME ${soname})
   endif()
 endfunction()

@@ -8,6 +8,7 @@
 // What is used of libSystem beside what POSIX platforms have alike
 // (PlatformFiles.cpp, PlatformThreads.cpp), declared here because the runtime
 // is compiled without Apple's SDK; by each stands the header that has it there.
+// Apple's headers call none of them noexcept; a test has this file beside them.
 //
 // What differs from Linux, and where it is met:
 //  - the system's pages have 16 KiB (4 KiB): nothing here asks for whole ones,
@@ -32,12 +33,12 @@ void *calloc(size_t count, size_t size) noexcept;
 void free(void *memory) noexcept;
 // <malloc/malloc.h>: all zones where `zone` is null, all there is where `goal`
 // is 0.
-size_t malloc_zone_pressure_relief(void *zone, size_t goal) noexcept;
+size_t malloc_zone_pressure_relief(void *zone, size_t goal);
 // <sys/errno.h>
-int *__error() noexcept;
+int *__error();
 // <sys/sysctl.h>
 int sysctlbyname(const char *name, void *old, size_t *oldSize, void *set,
-                 size_t setSize) noexcept;
+                 size_t setSize);
 }
 
 namespace kvc::runtime {

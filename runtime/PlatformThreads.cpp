@@ -8,7 +8,8 @@
 // Declared here as POSIX has it, since the runtime is compiled without a
 // platform's headers. The types are opaque: glibc's pthread_mutex_t and
 // pthread_cond_t have at most 48 bytes on 64-bit machines, Darwin's 64 and 48;
-// pthread_t is a pointer or as large as one.
+// pthread_attr_t has 56 or 64, Darwin's 64; pthread_t is a pointer or as large
+// as one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,9 @@ int pthread_cond_init(void *condition, const void *attributes) noexcept;
 int pthread_cond_destroy(void *condition) noexcept;
 int pthread_cond_wait(void *condition, void *mutex);
 int pthread_cond_broadcast(void *condition) noexcept;
+int pthread_attr_init(void *attributes) noexcept;
+int pthread_attr_setstacksize(void *attributes, size_t bytes) noexcept;
+int pthread_attr_destroy(void *attributes) noexcept;
 int pthread_create(void **thread, const void *attributes,
                    void *(*function)(void *), void *argument) noexcept;
 int pthread_join(void *thread, void **result);
@@ -44,7 +48,17 @@ void Condition::wait(Mutex &mutex) {
 void Condition::wakeAll() { pthread_cond_broadcast(storage); }
 
 bool Thread::start(void *(*function)(void *), void *argument) {
-  return pthread_create(&handle, nullptr, function, argument) == 0;
+  // As much as a process's first thread has. Other threads have less on some
+  // platforms (512 KiB on Darwin), and kernels of large shapes want more.
+  constexpr size_t stack = size_t{8} << 20;
+  alignas(16) char attributes[64];
+  if (pthread_attr_init(attributes) != 0)
+    return false;
+  const bool started =
+      pthread_attr_setstacksize(attributes, stack) == 0 &&
+      pthread_create(&handle, attributes, function, argument) == 0;
+  pthread_attr_destroy(attributes);
+  return started;
 }
 void Thread::join() { pthread_join(handle, nullptr); }
 

@@ -29,7 +29,11 @@ config.environment.setdefault(
 )
 # LLVM's allocators poison memory where kvc inlines them, and libMLIR, which has
 # no sanitizer, would hand it out again without telling.
-config.environment.setdefault("ASAN_OPTIONS", "allow_user_poisoning=0")
+# Likewise libc++ marks what containers do not use, and libraries of a system
+# that has it take containers over without telling.
+config.environment.setdefault(
+    "ASAN_OPTIONS", "allow_user_poisoning=0:detect_container_overflow=0"
+)
 
 # Tools, so that a test names `%kvc-opt` or, found by PATH, `kvc-opt`.
 for tool in (
@@ -47,6 +51,8 @@ config.substitutions += [
     ("%build", config.kvc_binary_dir),
     ("%mlir_include", config.mlir_include_dirs.split(";")[0]),
     ("%python", sys.executable),
+    # Of shared libraries for this machine.
+    ("%{so}", ".dylib" if platform.system() == "Darwin" else ".so"),
     ("%cc", config.kvc_cc),
     ("%cxx", config.kvc_cxx),
     ("%cmake", config.kvc_cmake),
@@ -58,15 +64,21 @@ def cpu_flags():
     try:
         with open("/proc/cpuinfo") as info:
             for line in info:
-                if line.startswith("flags"):
+                # Of x86, of Arm.
+                if line.startswith(("flags", "Features")):
                     return set(line.split(":", 1)[1].split())
     except OSError:
         pass
     return set()
 
 
-# Features: what a test may need of the machine it runs on (REQUIRES:).
+# Features: what a test may need of the machine it runs on (REQUIRES:). What
+# kvc compiles without being told for which target runs here where there is
+# `native`; x86-64-v3 and linux are for tests that look at just that one's code
+# or files.
 machine = platform.machine().lower()
+system = platform.system().lower()
+config.available_features.add(system)
 if machine in ("x86_64", "amd64"):
     config.available_features.add("x86-64")
     flags = cpu_flags()
@@ -76,7 +88,12 @@ if machine in ("x86_64", "amd64"):
         config.available_features.add("x86-64-v4")
 elif machine in ("aarch64", "arm64"):
     config.available_features.add("aarch64")
-config.available_features.add(platform.system().lower())
+    wanted = {"crc32", "atomics", "asimdrdm", "fphp", "asimdhp", "asimddp"}
+    # Each of Apple's has them.
+    if system == "darwin" or wanted <= cpu_flags():
+        config.available_features.add("native")
+if "x86-64-v3" in config.available_features and system == "linux":
+    config.available_features.add("native")
 if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
 if shutil.which("cc") and shutil.which("c++"):

@@ -57,8 +57,9 @@ static void bashCommand(const Command &command, raw_ostream &os) {
 static void printBash(raw_ostream &os) {
   os << R"(# Completions of kvc for bash, made by `kvc completions bash`.
 
+# Words without spaces; mapfile is not in macOS's bash, 3.2.
 _kvc_reply() {
-  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word")
+  COMPREPLY=($(compgen -W "$1" -- "$word"))
 }
 
 _kvc() {

@@ -23,10 +23,12 @@ struct Signal {
   int number;
   std::string_view name;
 };
-constexpr std::array<Signal, 5> signals = {{{SIGSEGV, "segmentation fault"},
+// A compiler's trap is an illegal instruction on x86 and a breakpoint on Arm.
+constexpr std::array<Signal, 6> signals = {{{SIGSEGV, "segmentation fault"},
                                             {SIGBUS, "bus error"},
                                             {SIGFPE, "arithmetic exception"},
                                             {SIGILL, "illegal instruction"},
+                                            {SIGTRAP, "trap"},
                                             {SIGABRT, "abort"}}};
 
 /// What the handler needs, made ready before: it may not take memory.

@@ -45,17 +45,20 @@ def OutlineKernels : Pass<"kv-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-def ShareTiles : Pass<"kv-share-tiles", "::mlir::gpu::GPUFuncOp"> {
+def ShareTiles : InterfacePass<"kv-share-tiles", "::mlir::FunctionOpInterface"> {
   let summary = "Tiles of one type that different loops use share room";
   let description = [{
-    In: a kernel whose tiles are allocated in its entry block. Out: tiles of one
+    In: a kernel whose tiles are allocated in its entry block (`memref.alloc` in
+    a workgroup's memory, `memref.alloca` on the frame). Out: tiles of one
     type that are used in one operation of the kernel's body each, as a segment's
     in its loop, are the same memory for all of these. What is left over from an
     earlier one is never read.
   }];
   let options = [
     Option<"limit", "limit", "int64_t", /*default=*/"0",
-           "bytes that a workgroup's memory has; more is an error. 0: any">
+           "bytes that there are; more is an error. 0: any">,
+    Option<"where", "where", "std::string", /*default=*/"\"a workgroup's memory\"",
+           "what has so many bytes, for the error">
   ];
 }
 

@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 
 using namespace kvc::spec;
 using namespace kvc::spec::form;
@@ -53,12 +56,45 @@ static std::optional<int64_t> parseInteger(std::string_view text) {
   return value;
 }
 
+/// Whether `text` is a decimal number as std::from_chars takes it: no sign but
+/// a minus, no hexadecimal digits, no words.
+static bool isDecimal(std::string_view text) {
+  auto takeDigits = [&] {
+    const std::size_t all =
+        std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(all);
+    return all;
+  };
+  auto take = [&](std::string_view any) {
+    const bool is =
+        !text.empty() && any.find(text.front()) != std::string_view::npos;
+    text.remove_prefix(is);
+    return is;
+  };
+  take("-");
+  std::size_t digits = takeDigits();
+  if (take("."))
+    digits += takeDigits();
+  if (digits == 0)
+    return false;
+  if (take("eE")) {
+    take("+-");
+    if (takeDigits() == 0)
+      return false;
+  }
+  return text.empty();
+}
+
+// macOS has std::from_chars of floating point from version 26 on. strtod goes
+// by the locale, which nobody sets here: it is C's.
 static std::optional<double> parseNumber(std::string_view text) {
-  double value = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() ||
-      !std::isfinite(value))
+  if (!isDecimal(text))
+    return std::nullopt;
+  const double value = std::strtod(std::string(text).c_str(), nullptr);
+  const std::string_view digits = text.substr(0, text.find_first_of("eE"));
+  const bool vanished =
+      value == 0 && digits.find_first_of("123456789") != std::string_view::npos;
+  if (!std::isfinite(value) || vanished)
     return std::nullopt;
   return value;
 }

@@ -19,9 +19,10 @@ namespace {
 
 /// Columns of a run at the most.
 constexpr int64_t RunColumns = 64;
-/// Floats of one tile at the most, so that tiles stay in the first cache and
-/// on a small stack.
-constexpr int64_t TileFloats = 8192;
+/// Floats of one tile at the most, so that all tiles of a kernel stay in the
+/// second cache and within 256 KiB of a thread's stack, of which there are 512
+/// on macOS. Where there are codes there are about twice as many tiles.
+constexpr int64_t TileFloats = 8192, TileFloatsOfCodes = 4096;
 
 /// Runs that are asked for ahead. The records that a head reads lie in pages of
 /// their own, which no processor guesses; two runs of floats take twice as long
@@ -37,9 +38,11 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
       return signalPassFailure();
     }
     const int64_t heads = step.getShape().getGroup();
-    int64_t vectors = 1, rows = heads;
+    int64_t vectors = 1, rows = heads, floats = TileFloats;
     for (kv::StreamAttr stream : step.getStreamList()) {
       vectors = std::max(vectors, stream.getLayout().getVectors());
+      if (stream.getKind() == "code")
+        floats = TileFloatsOfCodes;
       // Weights that scales are folded into: a row a head and block.
       if (stream.getPlane() == kv::Plane::Values &&
           kv::scalesOf(stream) == "operand")
@@ -58,7 +61,7 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     const bool remakes =
         policy.getKeys().remakesCodes() || policy.getValues().remakesCodes();
     const int64_t tokens =
-        remakes ? 1 : std::clamp<int64_t>(TileFloats / width, 1, PieceTokens);
+        remakes ? 1 : std::clamp<int64_t>(floats / width, 1, PieceTokens);
     const int64_t lockstep = std::clamp<int64_t>(
         target.getRegisters() / 2 / vectors, 1, heads * tokens);
     step.setScheduleAttr(

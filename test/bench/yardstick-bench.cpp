@@ -118,7 +118,7 @@ struct Race {
     layers = sequences * pair.candidate->library.info().layers;
     hand = yardstick::make(pair.kind, pair.shape, layers, tokens,
                            static_cast<int>(threads));
-    must(this->walk.prepare(sequences, tokens, rounds));
+    must(this->walk.prepare(sequences, tokens, rounds, /*stepsARound=*/1));
     bytes = each / pair.candidate->library.info().layers;
   }
 

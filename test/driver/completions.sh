@@ -1,7 +1,7 @@
 # completions.sh KVC: what bash's function completes, one case a line. No file
 # of this folder is looked at.
 cd "$(mktemp -d)" && touch spec.yaml || exit
-source <("$1" completions bash)
+eval "$("$1" completions bash)" # bash 3.2 reads no script from <()
 complete -p kvc
 
 # The words of a command line; the last one is to be completed.

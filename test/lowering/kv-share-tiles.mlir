@@ -1,4 +1,5 @@
 // RUN: kvc-opt %s -split-input-file -pass-pipeline='builtin.module(gpu.module(gpu.func(kv-share-tiles)))' | FileCheck %s
+// RUN: kvc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(kv-share-tiles))' | FileCheck %s --check-prefix=FRAME
 // RUN: not kvc-opt %s -split-input-file -pass-pipeline='builtin.module(gpu.module(gpu.func(kv-share-tiles{limit=127})))' 2>&1 | FileCheck %s --check-prefix=LIMIT
 // RUN: kvc-opt %s -split-input-file -pass-pipeline='builtin.module(gpu.module(gpu.func(kv-share-tiles{limit=192})))' -o /dev/null
 
@@ -37,4 +38,28 @@ gpu.module @m {
     }
     gpu.return
   }
+}
+
+// -----
+
+// On a frame, of a CPU.
+// FRAME-LABEL: func.func @frame
+// FRAME-COUNT-1: memref.alloca() {alignment = 64 : i64} : memref<1x16xf32>
+// FRAME-NOT:     memref.alloca
+// FRAME:         scf.for
+// FRAME:           memref.store %{{.*}}, %[[A:[a-z0-9_]+]][
+// FRAME:         scf.for
+// FRAME:           memref.store %{{.*}}, %[[A]][
+func.func @frame(%n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloca() {alignment = 64 : i64} : memref<1x16xf32>
+  %b = memref.alloca() {alignment = 64 : i64} : memref<1x16xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %x, %a[%c0, %c0] : memref<1x16xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %x, %b[%c0, %c0] : memref<1x16xf32>
+  }
+  return
 }

@@ -213,6 +213,13 @@ private:
   float numbers[most * 5 * 521], out[64];
 };
 
+/// Whether it is known here what is resident.
+#ifdef __linux__
+constexpr bool measures = true;
+#else
+constexpr bool measures = false;
+#endif
+
 /// What is resident of this process, exactly: /proc/self/statm counts faults
 /// of several processors late.
 int64_t resident() {
@@ -335,13 +342,15 @@ void check(const Case &one) {
   if (!library)
     return CHECK_EQ(toString(library.takeError()), ""), void();
   checkSteps(*library, one);
-  checkResident(*library, one);
+  if (measures)
+    checkResident(*library, one);
 }
 
 } // namespace
 
 int main() {
-  checkMeasure();
+  if (measures)
+    checkMeasure();
   for (const Case &one : cases)
     check(one);
   return kvc::test::checkResult();

@@ -15,14 +15,19 @@
 #include "dialect/precision/Affine.h"
 
 #include <bit>
-#include <cfloat>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 using namespace kvc::test;
 using namespace kvc::kv;
 
 namespace {
+
+// By libc++ with newer SDKs of Apple's, <cfloat> has no macros of these once
+// <cmath> was there.
+constexpr float greatest = std::numeric_limits<float>::max(),
+                smallest = std::numeric_limits<float>::denorm_min();
 
 void counts() {
   Type f16 = Float16Type::get(context);
@@ -147,12 +152,12 @@ void halves(const HandFloat &hand) {
   // Above the largest a value saturates, however it would be rounded.
   const uint32_t most = hand.infinity - 1;
   const auto largest = static_cast<float>(hand.value(most));
-  for (float value : {std::nextafter(largest, INFINITY), FLT_MAX}) {
+  for (float value : {std::nextafter(largest, INFINITY), greatest}) {
     checkFloat(point, value, most, 1, true);
     checkFloat(point, -value, 0x8000 | most, 1, true);
   }
-  checkFloat(point, FLT_TRUE_MIN, 0, 0, true);
-  checkFloat(point, -FLT_TRUE_MIN, 0x8000, 0, true);
+  checkFloat(point, smallest, 0, 0, true);
+  checkFloat(point, -smallest, 0x8000, 0, true);
 }
 
 void floats() {
@@ -164,7 +169,7 @@ void floats() {
     checkFloat(half, value, 0x7bff, 1, true);
   PrecisionAttrInterface plain =
       FloatPrecisionAttr::get(context, Float32Type::get(context));
-  for (float value : {0.0f, -0.0f, 1.5f, -0x1p56f, FLT_TRUE_MIN, FLT_MAX}) {
+  for (float value : {0.0f, -0.0f, 1.5f, -0x1p56f, smallest, greatest}) {
     checkFloat(plain, value, std::bit_cast<uint32_t>(value), 0, true);
     Evaluator at;
     Value word = at.word(std::bit_cast<uint32_t>(value));

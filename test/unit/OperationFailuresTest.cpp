@@ -336,11 +336,11 @@ static void testAll(const char *spec) {
     int64_t after = 0;
     while (Script(*library, folder->file(""), kind, after).run())
       ++after;
-    std::printf("%s: %ld failures\n",
+    std::printf("%s: %lld failures\n",
                 kind == Kind::Memory  ? "memory"
                 : kind == Kind::Write ? "writes"
                                       : "reads",
-                after);
+                static_cast<long long>(after));
     CHECK(after > (kind == Kind::Write ? 2 : 100));
   }
 }

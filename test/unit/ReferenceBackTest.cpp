@@ -81,7 +81,9 @@ void goesBackToWhatWas() {
         went->truncate(to);
         take(*straight, 0, to);
         if (!CHECK(textOf(went->store(0)) == textOf(straight->store(0))))
-          std::printf("%s: %ld to %ld\n", policy.text().c_str(), to + from, to);
+          std::printf("%s: %lld to %lld\n", policy.text().c_str(),
+                      static_cast<long long>(to + from),
+                      static_cast<long long>(to));
         CHECK(went->store(0).reached() == to);
         take(*went, to, to + 30, 1);
         take(*straight, to, to + 30, 1);

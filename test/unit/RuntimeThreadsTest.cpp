@@ -16,6 +16,7 @@
 
 #include <chrono>
 #include <memory>
+#include <pthread.h>
 #include <thread>
 
 using namespace kvc;
@@ -28,18 +29,18 @@ std::atomic<int64_t> threadsLeft = -1;
 
 } // namespace
 
-// The linker puts this before the platform's (--wrap).
-extern "C" int __real_pthread_create(void *, const void *, void *(*)(void *),
-                                     void *);
-extern "C" int __wrap_pthread_create(void *thread, const void *attributes,
-                                     void *(*function)(void *),
-                                     void *argument) {
+// What the platform's file calls here in the place of pthread_create.
+extern "C" int kvc_test_pthread_create(void *thread, const void *attributes,
+                                       void *(*function)(void *),
+                                       void *argument) {
   constexpr int noResources = 11;
   if (threadsLeft == 0)
     return noResources;
   if (threadsLeft > 0)
     --threadsLeft;
-  return __real_pthread_create(thread, attributes, function, argument);
+  return pthread_create(static_cast<pthread_t *>(thread),
+                        static_cast<const pthread_attr_t *>(attributes),
+                        function, argument);
 }
 
 namespace {

@@ -148,6 +148,7 @@ void CpuTarget::buildLoops(OpPassManager &passes) const {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
+  passes.addNestedPass<func::FuncOp>(createShareTiles());
 }
 
 void CpuTarget::buildLLVM(OpPassManager &passes) const {
