@@ -188,7 +188,9 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
     multiply small integers and add up the products of a lane:
 
     - "vpmadd" of x86: pairs of i16 to i32, and quads of bytes by way of i16;
-    - "sdot" of Armv8.2: quads of bytes to i32;
+    - "sdot" of Armv8.2: quads of bytes to i32, and products of i16 added to
+      i32 lane by lane. Its instructions take a factor from a lane of a register,
+      so what meets all lanes is read a register at a time;
     - "" for none: arithmetic that any target has.
 
     `lane` says what a lane is: an element of a "vector" (where it is not
@@ -203,6 +205,8 @@ def KV_TargetAttr : KV_Attr<"Target", "target"> {
   let extraClassDeclaration = [{
     /// Whether lanes are the invocations of a subgroup.
     bool lanesAreInvocations() const { return getLane() == "invocation"; }
+    /// Whether instructions take a factor from a lane of a register.
+    bool multipliesByLane() const { return getDot() == "sdot"; }
   }];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;

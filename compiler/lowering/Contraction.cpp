@@ -11,44 +11,84 @@ using namespace mlir;
 
 namespace kvc {
 
-SmallVector<Value> Contraction::build(Value from, Value to) {
-  const int64_t vectors = record.layout.vectors();
-  SmallVector<Value> zeros(rows.size() * vectors, at.number(0.0));
-  Value first = record.blockAddress(block);
-  return at.loop(from, to, zeros, [&](Value word, ValueRange carried) {
-    SmallVector<Value> sums(carried);
-    Value address = at.add(first, at.multiply(word, record.wordStride()));
-    record.prefetch(address);
-    Value place = at.add(column, at.multiply(at.subtract(word, from),
-                                             record.layout.codesPerWord));
-    SmallVector<SlotWords> words;
-    for (int64_t vector = 0; vector < vectors; ++vector)
-      words.push_back(
-          record.loadSlots(at.add(address, vector * record.layout.lanes())));
-    for (int64_t slot = 0; slot < record.layout.codesPerWord; ++slot)
-      addSlot(slot, words, at.add(place, slot), sums);
-    return sums;
-  });
+Factor Factors::of(size_t row, int64_t column) {
+  const int64_t some = at.form.factorsAtOnce();
+  if (!some)
+    return {at.loadScalar(operand, rows[row], at.add(place, column))};
+  const int64_t element = column % some;
+  if (!element) {
+    Type type = cast<MemRefType>(operand.getType()).getElementType();
+    auto vector = VectorType::get({std::min(some, count - column)}, type);
+    loaded[row] =
+        vector::LoadOp::create(at.builder, at.loc, vector, operand,
+                               ValueRange{rows[row], at.add(place, column)});
+  }
+  return {loaded[row], element};
 }
 
-void Contraction::addSlot(int64_t slot, ArrayRef<SlotWords> words, Value column,
-                          SmallVector<Value> &sums) {
+/// A loop over words [from, to), some together and the rest one by one.
+static SmallVector<Value>
+overWords(Lanes &at, Value from, Value to, int64_t together,
+          ArrayRef<Value> start,
+          llvm::function_ref<void(Value, int64_t, SmallVector<Value> &)> add) {
+  auto some = [&](Value begin, Value end, int64_t count, ValueRange carried) {
+    return at.loop(begin, end, count, carried,
+                   [&](Value word, ValueRange carried) {
+                     SmallVector<Value> sums(carried);
+                     add(word, count, sums);
+                     return sums;
+                   });
+  };
+  if (together == 1)
+    return some(from, to, 1, start);
+  Value groups = at.divide(at.subtract(to, from), together);
+  Value whole = at.add(from, at.multiply(groups, together));
+  return some(whole, to, 1, some(from, whole, together, start));
+}
+
+SmallVector<Value> Contraction::build(Value from, Value to) {
+  const int64_t codes = record.layout.codesPerWord;
+  SmallVector<Value> zeros(rows.size() * record.layout.vectors(),
+                           at.number(0.0));
+  Value first = record.blockAddress(block);
+  auto add = [&](Value word, int64_t count, SmallVector<Value> &sums) {
+    Value address = at.add(first, at.multiply(word, record.wordStride()));
+    Value place = at.add(column, at.multiply(at.subtract(word, from), codes));
+    Factors factors(at, operand, rows, place, count * codes);
+    for (int64_t number = 0; number < count; ++number)
+      addWord(number, at.add(address, number * record.wordStride()), place,
+              factors, sums);
+  };
+  return overWords(at, from, to, Factors::wordsTogether(at, codes), zeros, add);
+}
+
+void Contraction::addWord(int64_t number, Value address, Value place,
+                          Factors &factors, SmallVector<Value> &sums) {
   const int64_t vectors = record.layout.vectors();
-  SmallVector<Value> codes;
-  Value center;
-  if (centers)
-    center = at.broadcast(at.loadScalar(centers, centerRow, column));
-  for (auto [vector, word] : llvm::enumerate(words)) {
-    Value code = record.decodeSlot(word, slot);
-    if (!laneCenters.empty())
-      center = laneCenters[vector];
-    codes.push_back(center ? at.subtractF(code, center) : code);
-  }
-  for (auto [head, row] : llvm::enumerate(rows)) {
-    Value factor = at.broadcast(at.loadScalar(operand, row, column));
-    for (int64_t vector = 0; vector < vectors; ++vector) {
-      Value &sum = sums[head * vectors + vector];
-      sum = at.fma(factor, codes[vector], sum);
+  record.prefetch(address);
+  SmallVector<SlotWords> words;
+  for (int64_t vector = 0; vector < vectors; ++vector)
+    words.push_back(
+        record.loadSlots(at.add(address, vector * record.layout.lanes())));
+  for (int64_t slot = 0; slot < record.layout.codesPerWord; ++slot) {
+    const int64_t column = number * record.layout.codesPerWord + slot;
+    SmallVector<Value> codes;
+    Value center;
+    if (centers)
+      center = at.broadcast(
+          at.loadScalar(centers, centerRow, at.add(place, column)));
+    for (auto [vector, word] : llvm::enumerate(words)) {
+      Value code = record.decodeSlot(word, slot);
+      if (!laneCenters.empty())
+        center = laneCenters[vector];
+      codes.push_back(center ? at.subtractF(code, center) : code);
+    }
+    for (size_t row = 0; row < rows.size(); ++row) {
+      Value factor = at.broadcast(factors.of(row, column));
+      for (int64_t vector = 0; vector < vectors; ++vector) {
+        Value &sum = sums[row * vectors + vector];
+        sum = at.fma(factor, codes[vector], sum);
+      }
     }
   }
 }
@@ -93,33 +133,33 @@ SmallVector<Value> IntegerContraction::numbers(Value from, Value to,
 
 SmallVector<Value> IntegerContraction::partial(Value from, Value to,
                                                ArrayRef<Value> start) {
+  const int64_t steps = dots.integers.steps();
   Value first = record.blockAddress(block);
-  return at.loop(from, to, start, [&](Value word, ValueRange carried) {
-    SmallVector<Value> sums(carried);
+  auto add = [&](Value word, int64_t count, SmallVector<Value> &sums) {
     Value address = at.add(first, at.multiply(word, record.wordStride()));
-    Value place = at.multiply(at.subtract(word, origin), dots.integers.steps());
-    record.prefetch(address);
-    SmallVector<Value> words;
-    for (int64_t vector = 0; vector < record.layout.vectors(); ++vector)
-      words.push_back(
-          record.loadWords(at.add(address, vector * record.layout.lanes())));
-    for (int64_t step = 0; step < dots.integers.steps(); ++step)
-      addStep(step, words, at.add(place, step), sums);
-    return sums;
-  });
+    Value place = at.multiply(at.subtract(word, origin), steps);
+    Factors factors(at, operand, rows, place, count * steps);
+    for (int64_t number = 0; number < count; ++number)
+      addWord(number, at.add(address, number * record.wordStride()), factors,
+              sums);
+  };
+  return overWords(at, from, to, Factors::wordsTogether(at, steps), start, add);
 }
 
-void IntegerContraction::addStep(int64_t step, ArrayRef<Value> words,
-                                 Value place, SmallVector<Value> &sums) {
-  SmallVector<Value> codes;
-  for (Value word : words)
-    codes.push_back(dots.codes(word, step));
-  for (auto [head, row] : llvm::enumerate(rows)) {
-    Value factor = at.loadScalar(operand, row, place);
-    for (auto [vector, code] : llvm::enumerate(codes)) {
-      Value &sum = sums[head * words.size() + vector];
-      sum = dots.add(sum, code, factor);
-    }
+void IntegerContraction::addWord(int64_t number, Value address,
+                                 Factors &factors, SmallVector<Value> &sums) {
+  const int64_t vectors = record.layout.vectors();
+  record.prefetch(address);
+  SmallVector<Value> words;
+  for (int64_t vector = 0; vector < vectors; ++vector)
+    words.push_back(
+        record.loadWords(at.add(address, vector * record.layout.lanes())));
+  for (int64_t step = 0; step < dots.integers.steps(); ++step) {
+    SmallVector<Value> codes = dots.codes(words, step);
+    const int64_t column = number * dots.integers.steps() + step;
+    for (size_t row = 0; row < rows.size(); ++row)
+      dots.add(MutableArrayRef(sums).slice(row * vectors, vectors), codes,
+               factors.of(row, column));
   }
 }
 

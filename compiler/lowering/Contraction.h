@@ -27,6 +27,33 @@ template <typename Op> int64_t lockstepOf(Op op) {
   return schedule ? schedule.getHeads() : 1;
 }
 
+/// Numbers of an operand, which meet all lanes: columns of some rows.
+class Factors {
+public:
+  /// `count` columns from `place` on.
+  Factors(Lanes &at, Value operand, ArrayRef<Value> rows, Value place,
+          int64_t count)
+      : at(at), operand(operand), rows(rows), place(place), count(count),
+        loaded(rows.size()) {}
+  /// The number `column` columns after the first. A row's are asked for in
+  /// order.
+  Factor of(size_t row, int64_t column);
+
+  /// Words of codes that go together, each of which meets so many columns: as
+  /// many as meet what is read at once.
+  static int64_t wordsTogether(Lanes &at, int64_t columns) {
+    return std::max<int64_t>(1, at.form.factorsAtOnce() / columns);
+  }
+
+private:
+  Lanes &at;
+  Value operand;
+  ArrayRef<Value> rows;
+  Value place;
+  int64_t count;
+  SmallVector<Value> loaded; ///< of each row, what was read last
+};
+
 /// Sums over words [from, to) of one block of vectors, for `heads` heads.
 struct Contraction {
   Lanes &at;
@@ -46,7 +73,8 @@ struct Contraction {
   SmallVector<Value> build(Value from, Value to);
 
 private:
-  void addSlot(int64_t slot, ArrayRef<SlotWords> words, Value column,
+  /// Adds word `number` of those that `factors` are of.
+  void addWord(int64_t number, Value address, Value place, Factors &factors,
                SmallVector<Value> &sums);
 };
 
@@ -70,7 +98,7 @@ struct IntegerContraction {
 private:
   SmallVector<Value> partial(Value from, Value to, ArrayRef<Value> start);
 
-  void addStep(int64_t step, ArrayRef<Value> words, Value place,
+  void addWord(int64_t number, Value address, Factors &factors,
                SmallVector<Value> &sums);
 };
 

@@ -23,12 +23,15 @@ class IntegerDots {
 public:
   IntegerDots(Lanes &at, kv::Integers integers, llvm::StringRef instructions);
 
-  /// What the `step`-th word of an operand meets of vectors of words of codes.
-  Value codes(Value words, int64_t step);
+  /// What the `step`-th word of an operand meets of vectors of words of codes,
+  /// in the order that `add` takes.
+  SmallVector<Value> codes(ArrayRef<Value> words, int64_t step);
   /// A partial sum of nothing.
   Value nothing();
-  /// `partial` and the products of each lane; `operand` is a word (i32).
-  Value add(Value partial, Value codes, Value operand);
+  /// Adds the products of each lane to the partial sums of some vectors; the
+  /// operand is a word (i32).
+  void add(llvm::MutableArrayRef<Value> partials, ArrayRef<Value> codes,
+           Factor operand);
   /// `sum` (i32 lanes) and `partial`.
   Value widen(Value sum, Value partial);
   /// Words of codes that a partial sum has room for; 0: no limit.
@@ -40,13 +43,21 @@ private:
   bool isNarrow() const { return !pairsOfBytes.empty(); }
   Value call(llvm::StringRef intrinsic, Value result, mlir::ValueRange values);
   Value cast(Value words, unsigned bits);
-  Value addAnywhere(Value partial, Value codes, Value operand);
+  int64_t bits() const { return 32 / integers.codes; }
+  Value codesOf(Value words, int64_t step);
+  Value within(Value parts, int64_t step);
+  Value addProducts(Value partial, Value codes, Value numbers);
+  Value addAnywhere(Value partial, Value codes, Value numbers);
+  SmallVector<Value> laneCodes(ArrayRef<Value> words, int64_t step);
+  void addByLane(llvm::MutableArrayRef<Value> partials, ArrayRef<Value> codes,
+                 Factor operand);
 
   Lanes &at;
   /// Intrinsics of the target's; empty where it has none for its lanes.
   llvm::StringRef pairs;        ///< i16 x i16, two products to i32
   llvm::StringRef pairsOfBytes; ///< u8 x i8, two products to i16
   llvm::StringRef quads;        ///< i8 x i8, four products and an i32 to i32
+  llvm::StringRef longs;        ///< i16 x i16, a product to i32
 };
 
 /// Makes whole numbers of rows of f32: see kv.fold.

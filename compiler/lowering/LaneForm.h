@@ -68,12 +68,19 @@ public:
   /// The lanes' 16 bits each of lanes / 2 words from `address` on, as i32.
   virtual mlir::Value loadHalves(Lanes &at, mlir::Value words,
                                  mlir::Value address) const = 0;
+  /// The lanes' 16 bits from `address` on, and after them as many again.
+  virtual llvm::SmallVector<mlir::Value>
+  loadTwoHalves(Lanes &at, mlir::Value words, mlir::Value address) const;
   /// The low 16 bits of `value` to there, in lanes with `mask`.
   virtual void storeHalves(Lanes &at, mlir::Value value, mlir::Value words,
                            mlir::Value address, mlir::Value mask) const = 0;
   /// Asks for `count` words from `address` on, where asking ahead helps.
   virtual void prefetch(Lanes &at, mlir::Value words, mlir::Value address,
                         int64_t count) const = 0;
+
+  /// Numbers of a register of which instructions take any as a factor. 0: what
+  /// meets all lanes is read alone.
+  virtual int64_t factorsAtOnce() const { return 0; }
 
   // Tiles and pages.
   /// A tile of floats, rows x columns.
@@ -98,13 +105,14 @@ protected:
 };
 
 // A file each.
-std::unique_ptr<LaneForm> createVectorLanes(int64_t lanes);
+std::unique_ptr<LaneForm> createVectorLanes(int64_t lanes, bool byLane);
 std::unique_ptr<LaneForm> createInvocationLanes(int64_t lanes);
 
 /// The form that the target's lanes have.
 inline std::unique_ptr<LaneForm> formOf(kv::TargetAttr target) {
-  return target.lanesAreInvocations() ? createInvocationLanes(target.getLanes())
-                                      : createVectorLanes(target.getLanes());
+  if (target.lanesAreInvocations())
+    return createInvocationLanes(target.getLanes());
+  return createVectorLanes(target.getLanes(), target.multipliesByLane());
 }
 
 } // namespace kvc

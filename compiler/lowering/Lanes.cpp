@@ -84,6 +84,13 @@ Value Lanes::number(double value) {
   return kv::splatFloat(builder, loc, value, f32());
 }
 Value Lanes::broadcast(Value scalar) { return form.broadcast(*this, scalar); }
+Value Lanes::broadcast(Factor factor) {
+  if (!isa<VectorType>(factor.from.getType()))
+    return broadcast(factor.from);
+  const SmallVector<int64_t> everywhere(lanes, factor.element);
+  return vector::ShuffleOp::create(builder, loc, factor.from, factor.from,
+                                   everywhere);
+}
 Value Lanes::numbers() { return form.numbers(*this); }
 Value Lanes::first(Value vector) { return form.first(*this, vector); }
 Value Lanes::fma(Value a, Value b, Value c) { return form.fma(*this, a, b, c); }
@@ -109,6 +116,14 @@ void Lanes::storeScalar(Value scalar, Value memref, ValueRange place) {
 }
 Value Lanes::loadHalves(Value words, Value address) {
   return form.loadHalves(*this, words, address);
+}
+SmallVector<Value> Lanes::loadTwoHalves(Value words, Value address) {
+  return form.loadTwoHalves(*this, words, address);
+}
+SmallVector<Value> LaneForm::loadTwoHalves(Lanes &at, Value words,
+                                           Value address) const {
+  return {loadHalves(at, words, address),
+          loadHalves(at, words, at.add(address, lanes / 2))};
 }
 void Lanes::storeHalves(Value vector, Value words, Value address, Value mask) {
   form.storeHalves(*this, vector, words, address, mask);

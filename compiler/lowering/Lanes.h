@@ -24,6 +24,13 @@ using mlir::Type;
 using mlir::Value;
 using mlir::ValueRange;
 
+/// A number that meets all lanes: a scalar, or one element of a vector, which
+/// an instruction takes from there.
+struct Factor {
+  Value from;
+  int64_t element = 0;
+};
+
 /// Builds index arithmetic, loops, and operations on one vector of lanes. The
 /// lowerings speak of lanes through this alone; what a lane is, the form says.
 struct Lanes {
@@ -69,8 +76,9 @@ struct Lanes {
   Type i32();
   Value number(double value);    ///< all lanes
   Value broadcast(Value scalar); ///< all lanes
-  Value numbers();               ///< the lanes' own, i32
-  Value first(Value vector);     ///< a scalar: lane 0's
+  Value broadcast(Factor factor);
+  Value numbers();           ///< the lanes' own, i32
+  Value first(Value vector); ///< a scalar: lane 0's
   Value fma(Value a, Value b, Value c);
 
   // Memory. A place is the indices of lane 0's element; other lanes' follow.
@@ -82,6 +90,8 @@ struct Lanes {
   void storeScalar(Value scalar, Value memref, ValueRange place);
   /// 16 bits a lane of lanes / 2 words, in the low half of i32.
   Value loadHalves(Value words, Value address);
+  /// Those of `address` and those that follow.
+  SmallVector<Value> loadTwoHalves(Value words, Value address);
   void storeHalves(Value vector, Value words, Value address, Value mask);
   /// Asks for words that are read later.
   void prefetch(Value words, Value address, int64_t count);

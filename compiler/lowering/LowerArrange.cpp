@@ -98,7 +98,7 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
     int64_t width = lanesOf.lanes;
     while (layout.blockColumns % std::max(width, integers.codes) != 0)
       width /= 2;
-    auto narrow = createVectorLanes(width);
+    auto narrow = createVectorLanes(width, /*byLane=*/false);
     Lanes at(lanesOf.builder, lanesOf.loc, *narrow);
     Rounding rounding(at, integers, operand, numbers, sums);
     at.loop(

@@ -55,11 +55,14 @@ Value Record::slotShift(Value packed) {
   return at.word(at.multiply(at.remainder(packed, layout.codesPerWord), bits));
 }
 
-CodePlace Record::placeOf(Value offset, Value channel) {
+Value Record::columnOf(Value channel) {
   const int64_t block = layout.layout.getBlock();
-  Value column =
-      at.add(at.multiply(at.divide(channel, block), layout.blockColumns),
-             at.remainder(channel, block));
+  return at.add(at.multiply(at.divide(channel, block), layout.blockColumns),
+                at.remainder(channel, block));
+}
+
+CodePlace Record::placeOf(Value offset, Value channel) {
+  Value column = columnOf(channel);
   Value onLanes = layout.tokensOnLanes() ? offset : column;
   Value packed = layout.tokensOnLanes() ? column : offset;
   Value address = codeAddress(at.divide(onLanes, layout.lanes()),
@@ -128,11 +131,7 @@ void Record::putCodes(Value codes, Value vector, Value packed, Value mask) {
 SlotWords Record::loadSlots(Value address) {
   if (!layout.slotsApart())
     return {loadWords(address)};
-  SlotWords slots;
-  for (int64_t slot = 0; slot < 2; ++slot)
-    slots.push_back(
-        at.loadHalves(page, halvesAddress(address, at.index(slot))));
-  return slots;
+  return at.loadTwoHalves(page, address);
 }
 
 Value Record::decodeSlot(ArrayRef<Value> words, int64_t slot) {

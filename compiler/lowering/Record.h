@@ -51,6 +51,8 @@ struct Record {
   /// Address of the pair of the block of scales of (token offset, channel).
   Value pairAddress(Value offset, Value pairChannel);
 
+  /// A channel's place in storage order: see PageLayout.
+  Value columnOf(Value channel);
   /// Where the code of (token offset, channel) lies.
   CodePlace placeOf(Value offset, Value channel);
   /// The code there, in the low bits of a word; others may lie above it.

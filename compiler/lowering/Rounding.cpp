@@ -47,13 +47,19 @@ std::pair<Value, Value> Rounding::number(Value &x, Value step, Value inverse) {
 /// The low bits of a group's vectors, in the order that codes lie in.
 void Rounding::pack(ArrayRef<Value> bits, Value row, Value column) {
   auto element = at.builder.getIntegerType(32 / integers.parts);
-  SmallVector<Value> parts;
-  for (Value vector : bits)
-    parts.push_back(arith::TruncIOp::create(
-        at.builder, at.loc, VectorType::get({at.lanes}, element), vector));
   auto shuffle = [&](Value a, Value b, ArrayRef<int64_t> lanes) -> Value {
     return vector::ShuffleOp::create(at.builder, at.loc, a, b, lanes);
   };
+  auto narrow = [&](Value vector, int64_t width) -> Value {
+    return arith::TruncIOp::create(at.builder, at.loc,
+                                   VectorType::get({width}, element), vector);
+  };
+  // Bytes of one short vector fill no register: they are narrowed together.
+  const bool joinsFirst = at.form.factorsAtOnce();
+  SmallVector<Value> parts(bits);
+  if (!joinsFirst)
+    for (Value &part : parts)
+      part = narrow(part, at.lanes);
   int64_t width = at.lanes;
   for (; parts.size() > 1; width *= 2) {
     SmallVector<int64_t> both = llvm::to_vector(llvm::seq(2 * width));
@@ -62,6 +68,8 @@ void Rounding::pack(ArrayRef<Value> bits, Value row, Value column) {
       joined.push_back(shuffle(parts[i], parts[i + 1], both));
     parts = joined;
   }
+  if (joinsFirst)
+    parts[0] = narrow(parts[0], width);
   SmallVector<int64_t> order;
   for (int64_t place = 0; place < width; ++place) {
     const int64_t word = place / integers.codes;

@@ -22,7 +22,7 @@ namespace kvc {
 namespace {
 class VectorLanes final : public LaneForm {
 public:
-  explicit VectorLanes(int64_t lanes) : LaneForm(lanes) {}
+  VectorLanes(int64_t lanes, bool byLane) : LaneForm(lanes), byLane(byLane) {}
 
   Type of(Type element) const override;
   Value numbers(Lanes &at) const override;
@@ -41,8 +41,11 @@ public:
   void storeScalar(Lanes &at, Value scalar, Value memref,
                    ValueRange place) const override;
   Value loadHalves(Lanes &at, Value words, Value address) const override;
+  SmallVector<Value> loadTwoHalves(Lanes &at, Value words,
+                                   Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  int64_t factorsAtOnce() const override { return byLane ? lanes : 0; }
   void prefetch(Lanes &at, Value words, Value address,
                 int64_t count) const override;
 
@@ -55,6 +58,9 @@ public:
   MemRefType page(MLIRContext *context, int64_t words) const override;
   Value pageOf(Lanes &at, Value view, int64_t stream, Value number,
                MemRefType type) const override;
+
+private:
+  const bool byLane; ///< see #kv.target
 };
 } // namespace
 
@@ -133,6 +139,24 @@ static Value halvesAt(Lanes &at, Value words, Value address, int64_t lanes) {
 Value VectorLanes::loadHalves(Lanes &at, Value words, Value address) const {
   return arith::ExtUIOp::create(at.builder, at.loc, at.i32(),
                                 halvesAt(at, words, address, lanes));
+}
+
+/// Where a register is wide enough for both, they are read at once: there are
+/// instructions that widen a register's upper half.
+SmallVector<Value> VectorLanes::loadTwoHalves(Lanes &at, Value words,
+                                              Value address) const {
+  if (!byLane)
+    return LaneForm::loadTwoHalves(at, words, address);
+  Value all = halvesAt(at, words, address, 2 * lanes);
+  SmallVector<Value> halves;
+  for (int64_t half = 0; half < 2; ++half) {
+    Value some = vector::ExtractStridedSliceOp::create(
+        at.builder, at.loc, all, ArrayRef<int64_t>{half * lanes},
+        ArrayRef<int64_t>{lanes}, ArrayRef<int64_t>{1});
+    halves.push_back(
+        arith::ExtUIOp::create(at.builder, at.loc, at.i32(), some));
+  }
+  return halves;
 }
 
 void VectorLanes::storeHalves(Lanes &at, Value value, Value words,
@@ -239,8 +263,8 @@ Value VectorLanes::pageOf(Lanes &at, Value view, int64_t stream, Value number,
       .getResult(0);
 }
 
-std::unique_ptr<LaneForm> createVectorLanes(int64_t lanes) {
-  return std::make_unique<VectorLanes>(lanes);
+std::unique_ptr<LaneForm> createVectorLanes(int64_t lanes, bool byLane) {
+  return std::make_unique<VectorLanes>(lanes, byLane);
 }
 
 } // namespace kvc

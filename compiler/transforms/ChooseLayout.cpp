@@ -23,10 +23,15 @@ namespace {
 /// keep headers and page tables small, short enough to free memory soon.
 constexpr int64_t PageTokens = 64;
 
-/// Vectors of lanes that are read together: with four heads in lockstep their
-/// sums fill half of 16 registers. A layout depends on nothing but what is
-/// stored: readers with other heads read the same pages.
-constexpr int64_t Vectors = 2;
+/// Vectors of lanes that are read together, two at the least: as many as have
+/// sums of four heads in half of the registers, and no more than a cache line.
+/// A layout depends on nothing but what is stored: readers with other heads
+/// read the same pages.
+static int64_t vectorsTogether(kv::TargetAttr target) {
+  constexpr int64_t line = 16, heads = 4;
+  return std::max<int64_t>(
+      2, std::min(line / target.getLanes(), target.getRegisters() / 2 / heads));
+}
 
 struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
   void runOnOperation() override {
@@ -37,6 +42,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
       return signalPassFailure();
     }
     lanes = target.getLanes();
+    most = vectorsTogether(target);
     unit = unitOf(step);
     SmallVector<Attribute> streams;
     for (kv::StreamAttr stream : step.getStreamList())
@@ -49,7 +55,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
   /// Vectors of channels that are read together: as of tokens, as far as that
   /// pads nothing.
   int64_t valueVectors(int64_t block) const {
-    int64_t vectors = Vectors;
+    int64_t vectors = most;
     while (vectors > 1 &&
            llvm::alignTo(block, lanes * vectors) != llvm::alignTo(block, lanes))
       vectors /= 2;
@@ -58,7 +64,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
 
   /// Pages have whole vectors and whole words of tokens in every stream.
   int64_t unitOf(kv::StepOp step) const {
-    int64_t unit = lanes * Vectors;
+    int64_t unit = lanes * most;
     for (kv::StreamAttr stream : step.getStreamList())
       unit =
           std::lcm<int64_t>(unit, 32 / stream.getEncoding().getElementBits());
@@ -78,7 +84,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
     const int64_t tokens = pageTokens(policy, precision, dim, sink);
     return kv::LayoutAttr::get(step.getContext(), shape.getKvHeads(), tokens,
                                dim, block, keys ? "tokens" : "channels", lanes,
-                               keys ? Vectors : valueVectors(block),
+                               keys ? most : valueVectors(block),
                                pagesAtOnce(policy, stream, tokens));
   }
 
@@ -112,6 +118,7 @@ struct ChooseLayout : impl::ChooseLayoutBase<ChooseLayout> {
   }
 
   int64_t lanes = 0;
+  int64_t most = 0; ///< vectors that are read together, at the most
   int64_t unit = 0;
 };
 } // namespace

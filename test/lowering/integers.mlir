@@ -42,6 +42,28 @@ module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16,
   // ANY:       %[[A:.*]], %[[B:.*]] = vector.deinterleave %{{.*}} : vector<16xi32> -> vector<8xi32>
   // ANY:       arith.addi %[[A]], %[[B]]
   // ANY-NOT:   llvm.call_intrinsic
+  // Parts of two vectors are sorted: the factor of 8 lanes' codes is one number,
+  // a lane of what is read of the operand at once.
+  // ARM-LABEL: func.func @pairs(
+  // ARM-DAG:   %[[BYTE:.*]] = arith.constant dense<255> : vector<8xi16>
+  // ARM-DAG:   %[[SHIFT:.*]] = arith.constant dense<8> : vector<8xi16>
+  // ARM:       scf.for %{{.*}} = %c0 to %c4 step %c2 iter_args({{.*}}) -> (vector<4xi32>, vector<4xi32>, vector<4xi32>, vector<4xi32>)
+  // ARM:         %[[EVEN:.*]] = vector.shuffle %[[A:.*]], %[[B:.*]] [0, 2, 4, 6, 8, 10, 12, 14] : vector<8xi16>, vector<8xi16>
+  // ARM:         %[[FIRST:.*]] = arith.andi %[[EVEN]], %[[BYTE]]
+  // ARM:         %[[ODD:.*]] = vector.shuffle %[[A]], %[[B]] [1, 3, 5, 7, 9, 11, 13, 15] : vector<8xi16>, vector<8xi16>
+  // ARM:         %[[WORDS:.*]] = vector.load %{{.*}} : memref<2x16xi32>, vector<4xi32>
+  // ARM:         %[[HALVES:.*]] = vector.bitcast %[[WORDS]] : vector<4xi32> to vector<8xi16>
+  // ARM:         %[[NUMBER:.*]] = vector.shuffle %[[HALVES]], %[[HALVES]] [0, 0, 0, 0]
+  // ARM:         %[[LOW:.*]] = vector.extract_strided_slice %[[FIRST]] {offsets = [0],
+  // ARM:         %[[PRODUCT:.*]] = llvm.call_intrinsic "llvm.aarch64.neon.smull.v4i32"(%[[LOW]], %[[NUMBER]])
+  // ARM:         arith.addi %{{.*}}, %[[PRODUCT]]
+  // ARM:         %[[HIGH:.*]] = vector.extract_strided_slice %[[FIRST]] {offsets = [4],
+  // ARM:         llvm.call_intrinsic "llvm.aarch64.neon.smull.v4i32"(%[[HIGH]], %[[NUMBER]])
+  // ARM:         vector.shuffle %[[HALVES]], %[[HALVES]] [1, 1, 1, 1]
+  // ARM:         %[[SECOND:.*]] = arith.shrui %[[EVEN]], %[[SHIFT]]
+  // ARM-NOT:     arith.andi %[[SECOND]]
+  // ARM:         vector.shuffle %[[HALVES]], %[[HALVES]] [2, 2, 2, 2]
+  // ARM:         arith.sitofp
   func.func @pairs(%o: !kv.tile<2x16, i16>, %z: !kv.tile<2x5>, %page: !kv.page<#keys8>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<2x64> {
     %s = kv.contract %o zeros %z with %page head %h run %t, %lead, %n scales "operand" schedule <heads = 2, run = 64, rows = 1, arithmetic = i16> : <2x16, i16>, <#keys8> zeros !kv.tile<2x5> -> <2x64>
     return %s : !kv.tile<2x64>
@@ -74,9 +96,23 @@ module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16,
   // ANY-NOT:   llvm.call_intrinsic
 
   // ARM-LABEL: func.func @quads(
-  // ARM:       scf.for %{{.*}} = %c0 to %c10 step %c1 iter_args({{.*}}) -> (vector<4xi32>, vector<4xi32>)
-  // ARM-COUNT-4: llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"
+  // Two words that meet a register of the operand go together. Bytes are shifted
+  // as bytes.
+  // ARM-DAG:   %[[FOUR:.*]] = arith.constant dense<4> : vector<16xi8>
+  // ARM-DAG:   %[[MASK:.*]] = arith.constant dense<15> : vector<16xi8>
+  // ARM:       scf.for %{{.*}} = %c0 to %c10 step %c2 iter_args({{.*}}) -> (vector<4xi32>, vector<4xi32>)
+  // ARM:         %[[BYTES:.*]] = vector.bitcast %{{.*}} : vector<4xi32> to vector<16xi8>
+  // ARM:         %[[LOW:.*]] = arith.andi %[[BYTES]], %[[MASK]]
+  // ARM:         %[[FACTORS:.*]] = vector.load %{{.*}}[%c0, %{{.*}}] : memref<1x32xi32>, vector<4xi32>
+  // ARM:         %[[FACTOR:.*]] = vector.shuffle %[[FACTORS]], %[[FACTORS]] [0, 0, 0, 0]
+  // ARM:         %[[NUMBERS:.*]] = vector.bitcast %[[FACTOR]] : vector<4xi32> to vector<16xi8>
+  // ARM:         llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%{{.*}}, %[[LOW]], %[[NUMBERS]])
+  // ARM:         %[[HIGH:.*]] = arith.shrui %[[BYTES]], %[[FOUR]]
+  // ARM-NOT:     arith.andi %[[HIGH]]
+  // ARM:         vector.shuffle %[[FACTORS]], %[[FACTORS]] [1, 1, 1, 1]
+  // ARM-COUNT-6: llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"
   // ARM-NOT:   llvm.call_intrinsic
+  // ARM:       return
   func.func @quads(%o: !kv.tile<1x80, i8>, %z: !kv.tile<1x5>, %page: !kv.page<#keys4>, %h: index, %t: index, %lead: index, %n: index) -> !kv.tile<1x64> {
     %s = kv.contract %o zeros %z with %page head %h run %t, %lead, %n scales "operand" : <1x80, i8>, <#keys4> zeros !kv.tile<1x5> -> <1x64>
     return %s : !kv.tile<1x64>

@@ -1,4 +1,11 @@
 // RUN: kvc-opt %s --pass-pipeline='builtin.module(kv.step(kv-choose-layout))' -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: sed 's/name = "x86-64-v3", lanes = 8, registers = 16/name = "t", lanes = 4, registers = 32/' %s | kvc-opt --pass-pipeline='builtin.module(kv.step(kv-choose-layout))' -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=FOUR
+
+// Of 4 lanes, four vectors are a cache line.
+// FOUR-DAG: #kv.layout<heads = 2, tokens = 48, channels = 24, block = 24, lanes_on = "tokens", lanes = 4, vectors = 4, pages = 5>
+// FOUR-DAG: #kv.layout<heads = 2, tokens = 16, channels = 20, block = 20, lanes_on = "channels", lanes = 4, vectors = 1, pages = 1>
+// FOUR-DAG: #kv.layout<heads = 2, tokens = 48, channels = 20, block = 10, lanes_on = "channels", lanes = 4, vectors = 1, pages = 4>
+// FOUR: kv.step @codes
 
 // Keys have tokens on the lanes, values channels; originals lie as the codes do
 // that are made of them, in blocks of the channels that share a scale. A page
