@@ -38,9 +38,11 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
       return signalPassFailure();
     }
     const int64_t heads = step.getShape().getGroup();
-    int64_t vectors = 1, rows = heads, floats = TileFloats;
+    int64_t vectors = 1, rows = heads, floats = TileFloats, columns = 1;
     for (kv::StreamAttr stream : step.getStreamList()) {
       vectors = std::max(vectors, stream.getLayout().getVectors());
+      // An operand's channels are laid out as the stream's are, with padding.
+      columns = std::max(columns, kv::PageLayout(stream).columns);
       if (stream.getKind() == "code")
         floats = TileFloatsOfCodes;
       // Weights that scales are folded into: a row a head and block.
@@ -53,9 +55,9 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     while (run > unit && rows * run > TileFloats)
       run = llvm::alignTo(run / 2, unit);
     // A prefill's tiles have as many rows for each token that asks.
-    const int64_t width =
-        std::max({run * rows, heads * step.getShape().getHeadDim(),
-                  heads * step.getShape().getValueDim()});
+    const int64_t width = std::max({run * rows, heads * columns,
+                                    heads * step.getShape().getHeadDim(),
+                                    heads * step.getShape().getValueDim()});
     // Codes that are made anew are those of one length.
     kv::PolicyAttr policy = step.getPolicy();
     const bool remakes =
