@@ -13,9 +13,8 @@ set_target_properties(kvc-headers PROPERTIES EXPORT_NAME headers)
 target_include_directories(kvc-headers INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
-# Programs find LLVM where the build found it.
 set_target_properties(kvc kvc-opt kvc-lsp-server PROPERTIES
-  INSTALL_RPATH_USE_LINK_PATH ON)
+  INSTALL_RPATH "${LLVM_LIBRARY_DIR}" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS kvc kvc-headers EXPORT kvcTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS kvc-opt kvc-lsp-server

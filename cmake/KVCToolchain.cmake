@@ -23,6 +23,10 @@ if(NOT TARGET yaml-cpp::yaml-cpp)
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()
 
+# Programs find LLVM where the build found it. CMake says so itself only of
+# folders that the compiler does not look in, as clang does where its libc++ is.
+set(CMAKE_BUILD_RPATH ${LLVM_LIBRARY_DIR})
+
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 include(TableGen)
 include(AddLLVM)
