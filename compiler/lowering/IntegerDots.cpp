@@ -171,7 +171,7 @@ void IntegerDots::addByLane(MutableArrayRef<Value> partials,
   if (!isa<VectorType>(operand.from.getType()))
     operand = {at.broadcast(operand.from)};
   const int64_t count =
-      cast<VectorType>(operand.from.getType()).getNumElements();
+      llvm::cast<VectorType>(operand.from.getType()).getNumElements();
   auto halves =
       VectorType::get({count * integers.parts}, at.builder.getIntegerType(16));
   Value numbers =
