@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Memory and errors, by one small file a platform (PlatformLinux.cpp,
-// PlatformDarwin.cpp); threads and files, which POSIX platforms have alike; and
-// which features this CPU has, by one an architecture and, where the platform
+// What is a platform's own, by one small file each (PlatformLinux.cpp,
+// PlatformDarwin.cpp); memory, threads and files, which POSIX platforms have
+// alike (PlatformMemory.cpp, PlatformThreads.cpp, PlatformFiles.cpp); and which features this CPU has, by one an architecture and, where the platform
 // has to be asked, by that (CpuX86.cpp, CpuArm.cpp, CpuArmLinux.cpp,
 // PlatformDarwin.cpp). A test may define these functions in their place.
 //

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // What is used of libSystem beside what POSIX platforms have alike
-// (PlatformFiles.cpp, PlatformThreads.cpp), declared here because the runtime
-// is compiled without Apple's SDK; by each stands the header that has it there.
-// Apple's headers call none of them noexcept; a test has this file beside them.
+// (PlatformMemory.cpp, PlatformFiles.cpp, PlatformThreads.cpp), declared here
+// because the runtime is compiled without Apple's SDK; by each stands the
+// header that has it there. Apple's headers call none of them noexcept; a test
+// has this file beside them.
 //
 // What differs from Linux, and where it is met:
 //  - the system's pages have 16 KiB (4 KiB): nothing here asks for whole ones,
@@ -27,10 +28,6 @@
 #include "runtime/Platform.h"
 
 extern "C" {
-// <stdlib.h>; macOS 10.15 and later.
-void *aligned_alloc(size_t alignment, size_t size) noexcept;
-void *calloc(size_t count, size_t size) noexcept;
-void free(void *memory) noexcept;
 // <malloc/malloc.h>: all zones where `zone` is null, all there is where `goal`
 // is 0.
 size_t malloc_zone_pressure_relief(void *zone, size_t goal);
@@ -43,21 +40,6 @@ int sysctlbyname(const char *name, void *old, size_t *oldSize, void *set,
 }
 
 namespace kvc::runtime {
-
-void *allocatePage(size_t bytes) {
-  constexpr size_t alignment = 64;
-  if (bytes > PTRDIFF_MAX - alignment)
-    return nullptr;
-  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void *memory = aligned_alloc(alignment, rounded);
-  if (memory)
-    __builtin_memset(memory, 0, rounded);
-  return memory;
-}
-
-void *allocateTable(size_t count, size_t bytes) { return calloc(count, bytes); }
-
-void release(void *memory) { free(memory); }
 
 // free() keeps what it was given, for who asks next, and the system counts it
 // as this process's.

@@ -5,37 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The C library's allocator and error number, declared here because the runtime
-// is compiled without the platform's headers.
+// The C library's error number, declared here because the runtime is compiled
+// without the platform's headers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Platform.h"
 
 extern "C" {
-void *aligned_alloc(size_t alignment, size_t size) noexcept;
-void *calloc(size_t count, size_t size) noexcept;
-void free(void *memory) noexcept;
 // NOLINTNEXTLINE(readability-identifier-naming)
 int *__errno_location() noexcept;
 }
 
 namespace kvc::runtime {
-
-void *allocatePage(size_t bytes) {
-  constexpr size_t alignment = 64;
-  if (bytes > PTRDIFF_MAX - alignment)
-    return nullptr;
-  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void *memory = aligned_alloc(alignment, rounded);
-  if (memory)
-    __builtin_memset(memory, 0, rounded);
-  return memory;
-}
-
-void *allocateTable(size_t count, size_t bytes) { return calloc(count, bytes); }
-
-void release(void *memory) { free(memory); }
 
 // free() has done so with all that was large or last.
 void returnMemory() {}

@@ -6,9 +6,10 @@
 import argparse
 import filecmp
 import os
-import re
 import subprocess
 import sys
+
+from targets import targets
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kvc", required=True)
@@ -16,18 +17,8 @@ parser.add_argument("--folder", required=True)
 parser.add_argument("spec")
 arguments = parser.parse_args()
 
-
-def targets():
-    """All that there are, as the compiler lists them where it knows no other."""
-    asked = subprocess.run(
-        [arguments.kvc, "compile", arguments.spec, "--target", "none",
-         "--emit", "steps", "-o", "-"], capture_output=True, text=True)
-    names = re.search(r"there is (.*)", asked.stderr).group(1).split(", ")
-    return [name for name in names if name != "host"]
-
-
 wrong = False
-for target in targets():
+for target in targets(arguments.kvc, arguments.spec):
     shared = "dylib" if target.endswith("-macos") else "so"
     kinds = [shared, "h", "a", "ll"]
     folders = [os.path.join(arguments.folder, target, turn) for turn in "ab"]

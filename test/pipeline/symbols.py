@@ -14,20 +14,13 @@ import re
 import subprocess
 import sys
 
+from targets import targets
+
 parser = argparse.ArgumentParser()
 for flag in ("--kvc", "--nm", "--lists", "--system", "--folder"):
     parser.add_argument(flag, required=True)
 parser.add_argument("specs", nargs="+")
 arguments = parser.parse_args()
-
-
-def targets():
-    """All that there are, as the compiler lists them where it knows no other."""
-    asked = subprocess.run(
-        [arguments.kvc, "compile", arguments.specs[0], "--target", "none",
-         "--emit", "steps", "-o", "-"], capture_output=True, text=True)
-    names = re.search(r"there is (.*)", asked.stderr).group(1).split(", ")
-    return [name for name in names if name != "host"]
 
 
 def is_macos(target):
@@ -57,7 +50,7 @@ def listed(target):
 
 
 wrong = False
-for target in targets():
+for target in targets(arguments.kvc, arguments.specs[0]):
     allowed = listed(target)
     used = {spec: undefined(spec, target) for spec in arguments.specs}
     more = [(spec, symbol) for spec, symbols in used.items()

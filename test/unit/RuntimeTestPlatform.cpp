@@ -14,6 +14,7 @@
 #define release platformRelease
 #define returnMemory platformReturnMemory
 #define cpuFeatures platformCpuFeatures
+#include "runtime/PlatformMemory.cpp"
 #ifdef __APPLE__
 #include "runtime/PlatformDarwin.cpp"
 #else

@@ -96,18 +96,13 @@ CpuDescription CpuTarget::armLinux() {
 }
 
 std::vector<CpuDescription> CpuTarget::armMacOS() {
-  CpuDescription m1 = {.name = "arm64-apple-macos",
-                       .triple = "arm64-apple-macosx13.0.0",
-                       .cpu = "apple-m1",
-                       .extras = "",
-                       .tune = "",
-                       .anyCpu = "apple-m1",
-                       .lanes = 4,
-                       .registers = 32,
-                       .dot = "sdot",
-                       .features = runtime::ArmV8_2 | runtime::ArmAppleM1,
-                       .runtime = macOSRuntime,
-                       .sanitizedRuntime = nullptr};
+  CpuDescription m1 = armLinux();
+  m1.name = "arm64-apple-macos";
+  m1.triple = "arm64-apple-macosx13.0.0";
+  m1.cpu = m1.anyCpu = "apple-m1";
+  m1.extras = m1.tune = "";
+  m1.features |= runtime::ArmAppleM1;
+  m1.runtime = macOSRuntime;
   std::vector<CpuDescription> all{m1};
   const int64_t m2 = m1.features | runtime::ArmBf16 | runtime::ArmI8mm;
   auto add = [&](const char *cpu, int64_t features) {
