@@ -7,8 +7,9 @@
 //
 // What is a platform's own, by one small file each (PlatformLinux.cpp,
 // PlatformDarwin.cpp); memory, threads and files, which POSIX platforms have
-// alike (PlatformMemory.cpp, PlatformThreads.cpp, PlatformFiles.cpp); and which features this CPU has, by one an architecture and, where the platform
-// has to be asked, by that (CpuX86.cpp, CpuArm.cpp, CpuArmLinux.cpp,
+// alike (PlatformMemory.cpp, PlatformThreads.cpp, PlatformFiles.cpp); and which
+// features this CPU has, by one an architecture and, where the platform has to
+// be asked, by that (CpuX86.cpp, CpuArm.cpp, CpuArmLinux.cpp,
 // PlatformDarwin.cpp). A test may define these functions in their place.
 //
 //===----------------------------------------------------------------------===//
