@@ -18,10 +18,11 @@ namespace kvc::harness {
 
 ArrayRef<InputKind> allInputKinds() {
   static const InputKind kinds[] = {
-      InputKind::Gaussian,   InputKind::Outliers,    InputKind::Biased,
-      InputKind::Narrow,     InputKind::Ties,        InputKind::Constant,
-      InputKind::Zero,       InputKind::Alternating, InputKind::OneOutlier,
-      InputKind::Saturating, InputKind::Huge,        InputKind::Tiny};
+      InputKind::Gaussian,   InputKind::Outliers,   InputKind::Biased,
+      InputKind::Narrow,     InputKind::Ties,       InputKind::Constant,
+      InputKind::Alike,      InputKind::Zero,       InputKind::Alternating,
+      InputKind::OneOutlier, InputKind::Saturating, InputKind::Huge,
+      InputKind::Tiny};
   return kinds;
 }
 
@@ -39,6 +40,8 @@ StringRef inputName(InputKind kind) {
     return "ties";
   case InputKind::Constant:
     return "constant";
+  case InputKind::Alike:
+    return "alike";
   case InputKind::Zero:
     return "zero";
   case InputKind::Alternating:
@@ -56,10 +59,11 @@ StringRef inputName(InputKind kind) {
 }
 
 /// The value of one channel of one token. `place` is the channel's number,
-/// mixed, so that the same channels stand out at every token. `most`: the
-/// largest magnitude that is allowed.
+/// mixed, so that the same channels stand out at every token. `alike` is the
+/// token's own number. `most`: the largest magnitude that is allowed.
 static double makeValue(InputKind kind, Random &random, uint64_t place,
-                        int64_t channel, int64_t token, double most) {
+                        int64_t channel, int64_t token, double alike,
+                        double most) {
   switch (kind) {
   case InputKind::Gaussian:
     return random.gaussian();
@@ -73,6 +77,8 @@ static double makeValue(InputKind kind, Random &random, uint64_t place,
     return 0.5 * static_cast<double>(random.between(-30, 30));
   case InputKind::Constant:
     return 0.7;
+  case InputKind::Alike:
+    return alike;
   case InputKind::Zero:
     return channel % 2 ? -0.0 : 0.0;
   case InputKind::Alternating:
@@ -99,11 +105,14 @@ static std::vector<float> makePlane(InputKind kind, uint64_t seed,
                                     Element io) {
   const uint64_t planeSeed = Random::mix(Random::mix(seed, layer), plane);
   Random random(Random::mix(planeSeed, token));
+  const double alike =
+      1.0 + 31.0 * Random(Random::mix(planeSeed, ~token)).uniform();
   const double most = std::min(0x1p56, largestFinite(io));
   std::vector<float> values;
   for (int64_t channel = 0; channel < channels; ++channel) {
-    const double value = makeValue(
-        kind, random, Random::mix(planeSeed, ~channel), channel, token, most);
+    const double value =
+        makeValue(kind, random, Random::mix(planeSeed, ~channel), channel,
+                  token, alike, most);
     values.push_back(static_cast<float>(std::clamp(value, -most, most)));
   }
   roundTo(io, values);

@@ -21,6 +21,7 @@ enum class InputKind {
   Narrow,      ///< the same, in all channels: mean 300, deviation 0.3
   Ties,        ///< on a grid, so that codes are halves
   Constant,    ///< max = min: the least scale
+  Alike,       ///< a number for all channels of a token, 1 to 32
   Zero,        ///< +0 and -0
   Alternating, ///< the sign changes from token to token
   OneOutlier,  ///< one value in many is huge beside the rest

@@ -46,10 +46,27 @@ overWords(Lanes &at, Value from, Value to, int64_t together,
   return some(whole, to, 1, some(from, whole, together, start));
 }
 
+SmallVector<Value> Contraction::zeros() const {
+  return SmallVector<Value>(rows.size() * record.layout.vectors(),
+                            at.number(0.0));
+}
+
+SmallVector<Value> Contraction::buildInStretches(Value from, int64_t count) {
+  const int64_t codes = record.layout.codesPerWord;
+  const int64_t some = std::max<int64_t>(1, Lanes::ChainTerms / codes);
+  const Value start = column;
+  const SmallVector<Value> none = zeros();
+  return at.inStretches(
+      at.index(0), at.index(count), some, none, none.size(),
+      [&](Value begin, Value end, ValueRange) {
+        Contraction stretch = *this;
+        stretch.column = at.add(start, at.multiply(begin, codes));
+        return stretch.build(at.add(from, begin), at.add(from, end));
+      });
+}
+
 SmallVector<Value> Contraction::build(Value from, Value to) {
   const int64_t codes = record.layout.codesPerWord;
-  SmallVector<Value> zeros(rows.size() * record.layout.vectors(),
-                           at.number(0.0));
   Value first = record.blockAddress(block);
   auto add = [&](Value word, int64_t count, SmallVector<Value> &sums) {
     Value address = at.add(first, at.multiply(word, record.wordStride()));
@@ -59,7 +76,8 @@ SmallVector<Value> Contraction::build(Value from, Value to) {
       addWord(number, at.add(address, number * record.wordStride()), place,
               factors, sums);
   };
-  return overWords(at, from, to, Factors::wordsTogether(at, codes), zeros, add);
+  return overWords(at, from, to, Factors::wordsTogether(at, codes), zeros(),
+                   add);
 }
 
 void Contraction::addWord(int64_t number, Value address, Value place,
@@ -122,13 +140,10 @@ SmallVector<Value> IntegerContraction::numbers(Value from, Value to,
     return converted(from, to);
   SmallVector<Value> zeros(rows.size() * record.layout.vectors(),
                            at.number(0.0));
-  return at.loop(from, to, some, zeros, [&](Value word, ValueRange carried) {
-    SmallVector<Value> sums(carried);
-    Value end = at.least(at.add(word, some), to);
-    for (auto [sum, part] : llvm::zip(sums, converted(word, end)))
-      sum = at.addF(sum, part);
-    return sums;
-  });
+  return at.inStretches(from, to, some, zeros, zeros.size(),
+                        [&](Value begin, Value end, ValueRange) {
+                          return converted(begin, end);
+                        });
 }
 
 SmallVector<Value> IntegerContraction::partial(Value from, Value to,

@@ -72,7 +72,12 @@ struct Contraction {
   /// sums[head * vectors + vector].
   SmallVector<Value> build(Value from, Value to);
 
+  /// The same as sums of short chains; there are `count` words from `from` on.
+  SmallVector<Value> buildInStretches(Value from, int64_t count);
+
 private:
+  SmallVector<Value> zeros() const;
+
   /// Adds word `number` of those that `factors` are of.
   void addWord(int64_t number, Value address, Value place, Factors &factors,
                SmallVector<Value> &sums);

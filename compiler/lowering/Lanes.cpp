@@ -63,6 +63,35 @@ SmallVector<Value> Lanes::loop(Value from, Value to, int64_t step,
   return SmallVector<Value>(op.getResults().begin(), op.getResults().end());
 }
 
+SmallVector<Value> Lanes::inStretches(Value from, Value to, int64_t length,
+                                      ValueRange carried, size_t sums,
+                                      Stretch part) {
+  std::optional<int64_t> begin = getConstantIntValue(from);
+  std::optional<int64_t> end = getConstantIntValue(to);
+  const bool isKnown = begin && end;
+  if (isKnown && *end - *begin <= length)
+    return part(from, to, carried);
+  // Many stretches would be a long chain themselves.
+  if (isKnown && *end - *begin > length * ChainTerms)
+    return inStretches(from, to, length * ChainTerms, carried, sums,
+                       [&](Value first, Value last, ValueRange start) {
+                         return inStretches(first, last, length, start, sums,
+                                            part);
+                       });
+  const bool isWhole = isKnown && (*end - *begin) % length == 0;
+  return loop(from, to, length, carried, [&](Value first, ValueRange carried) {
+    SmallVector<Value> start(carried);
+    for (Value &sum : MutableArrayRef(start).take_front(sums))
+      sum = kv::splatFloat(builder, loc, 0.0, sum.getType());
+    Value last = add(first, length);
+    SmallVector<Value> next =
+        part(first, isWhole ? last : least(last, to), start);
+    for (size_t i = 0; i < sums; ++i)
+      next[i] = addF(carried[i], next[i]);
+    return next;
+  });
+}
+
 void Lanes::lockstep(int64_t rows, int64_t step,
                      llvm::function_ref<void(Value, int64_t)> body) {
   const int64_t whole = rows / step * step;

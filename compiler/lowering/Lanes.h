@@ -66,6 +66,20 @@ struct Lanes {
   SmallVector<Value> loop(Value from, Value to, int64_t step,
                           ValueRange carried, Body body);
 
+  /// Terms of a sum that are added up one by one. Terms that are alike are
+  /// rounded alike, and an error grows with the length of such a chain: sums of
+  /// more terms are made of sums of so many (docs/semantics.md, Tolerances).
+  static constexpr int64_t ChainTerms = 32;
+
+  /// Sums over [from, to), made of sums over stretches of `length`. `part` gets
+  /// a stretch and where it starts from, and gives what it ends with. The first
+  /// `sums` values start from zero and are added to those in `carried`; others
+  /// go from stretch to stretch.
+  using Stretch =
+      llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)>;
+  SmallVector<Value> inStretches(Value from, Value to, int64_t length,
+                                 ValueRange carried, size_t sums, Stretch part);
+
   /// Runs `body` on rows [first, first + count), `step` of them at a time and
   /// the rest at once: built once for each of the two.
   void lockstep(int64_t rows, int64_t step,

@@ -13,17 +13,16 @@ using namespace mlir;
 
 namespace kvc {
 
-/// Runs `body` on every channel, with its block and its column in storage
-/// order.
+/// Runs `body` on every channel, with its column in storage order.
 static void forChannels(Lanes &at, const kv::PageLayout &layout,
-                        llvm::function_ref<void(Value, Value, Value)> body) {
+                        llvm::function_ref<void(Value, Value)> body) {
   const int64_t block = layout.layout.getBlock();
   at.loop(at.index(0), at.index(layout.layout.getChannels()), {},
           [&](Value channel, ValueRange) {
             Value number = at.divide(channel, block);
             Value start = at.multiply(number, layout.blockColumns);
             Value column = at.add(start, at.remainder(channel, block));
-            body(channel, number, column);
+            body(channel, column);
             return SmallVector<Value>{};
           });
 }
@@ -64,18 +63,13 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
     if (op.getSums())
       sums = at.allocate(types().convertTile(op.getSums().getType()));
     clear(at, operand);
-    if (sums)
-      clear(at, sums);
     at.loop(at.index(0), at.index(rows), {}, [&](Value row, ValueRange) {
-      forChannels(at, layout, [&](Value channel, Value block, Value column) {
+      forChannels(at, layout, [&](Value channel, Value column) {
         Value x = at.loadScalar(adaptor.getTile(), row, channel);
         at.storeScalar(x, operand, row, column);
-        if (!sums)
-          return;
-        Value place = integers ? termsOf(at, block) : block;
-        Value sum = at.loadScalar(sums, row, place);
-        at.storeScalar(at.addF(sum, x), sums, row, place);
       });
+      if (sums)
+        sumBlocks(at, layout, operand, row, sums, integers);
       return SmallVector<Value>{};
     });
     if (integers)
@@ -85,6 +79,29 @@ struct LowerArrange : TilePattern<kv::ArrangeOp> {
       results.push_back(sums);
     rewriter.replaceOp(op, results);
     return success();
+  }
+
+  /// What a row holds of each block of channels; its padding is zero.
+  static void sumBlocks(Lanes &at, const kv::PageLayout &layout, Value operand,
+                        Value row, Value sums, bool integers) {
+    at.loop(at.index(0), at.index(layout.channelBlocks()), {},
+            [&](Value block, ValueRange) {
+              Value begin = at.multiply(block, layout.blockColumns);
+              Value none = arith::ConstantOp::create(
+                  at.builder, at.loc, at.builder.getF32FloatAttr(0));
+              auto add = [&](Value column, ValueRange carried) {
+                Value x = at.loadScalar(operand, row, at.add(begin, column));
+                return SmallVector<Value>{at.addF(carried[0], x)};
+              };
+              auto sum = at.inStretches(
+                  at.index(0), at.index(layout.blockColumns), Lanes::ChainTerms,
+                  none, 1, [&](Value from, Value to, ValueRange start) {
+                    return at.loop(from, to, start, add);
+                  });
+              at.storeScalar(sum[0], sums, row,
+                             integers ? termsOf(at, block) : block);
+              return SmallVector<Value>{};
+            });
   }
 
   /// Each block of channels in steps of its own: its scale is its own.

@@ -78,7 +78,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     }
     const int64_t vectors = record.layout.vectors();
     if (*op.getScales() != "result") {
-      auto sums = contraction.build(at.index(0), at.index(record.layout.words));
+      auto sums =
+          contraction.buildInStretches(at.index(0), record.layout.words);
       if (adaptor.getSums())
         for (auto [i, sum] : llvm::enumerate(sums)) {
           Value zero = at.loadScalar(adaptor.getSums(),
@@ -90,10 +91,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     // A scale for each token and block of channels: block by block.
     const int64_t words =
         record.layout.blockColumns / record.layout.codesPerWord;
-    SmallVector<Value> zeros(heads * vectors, at.number(0.0));
-    return at.loop(
-        at.index(0), at.index(record.layout.channelBlocks()), zeros,
-        [&](Value channelBlock, ValueRange carried) {
+    return overBlocks(
+        at, record.layout, heads, [&](Value channelBlock, ValueRange carried) {
           contraction.column =
               at.multiply(channelBlock, record.layout.blockColumns);
           Value from = at.multiply(channelBlock, words);
@@ -106,7 +105,7 @@ struct LowerContract : TilePattern<kv::ContractOp> {
             pairs.push_back(record.loadCentered(address, /*vector=*/true));
             contraction.laneCenters.push_back(pairs.back().center);
           }
-          auto parts = contraction.build(from, at.add(from, words));
+          auto parts = contraction.buildInStretches(from, words);
           SmallVector<Value> sums(carried);
           for (int64_t vector = 0; vector < vectors; ++vector)
             for (int64_t h = 0; h < heads; ++h) {
@@ -121,6 +120,17 @@ struct LowerContract : TilePattern<kv::ContractOp> {
             }
           return sums;
         });
+  }
+
+  /// Sums over blocks of channels, of which each adds codes and zeros.
+  static SmallVector<Value> overBlocks(Lanes &at, const kv::PageLayout &layout,
+                                       size_t heads, Lanes::Body body) {
+    SmallVector<Value> zeros(heads * layout.vectors(), at.number(0.0));
+    return at.inStretches(at.index(0), at.index(layout.channelBlocks()),
+                          Lanes::ChainTerms / 2, zeros, zeros.size(),
+                          [&](Value begin, Value end, ValueRange start) {
+                            return at.loop(begin, end, start, body);
+                          });
   }
 
   /// The same of whole numbers.
@@ -156,10 +166,8 @@ struct LowerContract : TilePattern<kv::ContractOp> {
     const int64_t words = layout.blockColumns / layout.codesPerWord;
     const double least = layout.stream.getEncoding().getLeastScale();
     Value middle = at.number(0.5 * static_cast<double>(integers.top));
-    SmallVector<Value> zeros(rows.size() * vectors, at.number(0.0));
-    return at.loop(
-        at.index(0), at.index(layout.channelBlocks()), zeros,
-        [&](Value channelBlock, ValueRange carried) {
+    return overBlocks(
+        at, layout, rows.size(), [&](Value channelBlock, ValueRange carried) {
           Value from = at.multiply(channelBlock, words);
           Value token = at.multiply(block, record.wordStride());
           auto parts = contraction.numbers(from, at.add(from, words), words);

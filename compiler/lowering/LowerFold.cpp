@@ -254,45 +254,51 @@ struct LowerFold : TilePattern<kv::FoldOp> {
           offset, at.divide(channel, layout.block->channels));
     };
     SmallVector<Value> none(2 * count, at.number(0.0));
-    auto totals =
-        at.loop(at.index(0), at.index(whole), at.lanes, none,
-                [&](Value channel, ValueRange carried) {
-                  CenteredPair pair = fold.loadPair(place(channel), true);
-                  if (fold.centers)
-                    at.store(pair.center, fold.centers, at.index(0), channel);
-                  SmallVector<Value> next(carried);
-                  for (auto [i, row] : llvm::enumerate(rows)) {
-                    Value q = at.load(tile, row, channel);
-                    Value x = at.multiplyF(q, pair.scale);
-                    at.store(x, fold.operand, row, channel);
-                    next[i] = at.fma(q, pair.rest, next[i]);
-                    next[count + i] =
-                        fold.lowest(next[count + i], x, pair.scale);
-                  }
-                  return next;
-                });
+    auto addVector = [&](Value channel, ValueRange carried) {
+      CenteredPair pair = fold.loadPair(place(channel), true);
+      if (fold.centers)
+        at.store(pair.center, fold.centers, at.index(0), channel);
+      SmallVector<Value> next(carried);
+      for (auto [i, row] : llvm::enumerate(rows)) {
+        Value q = at.load(tile, row, channel);
+        Value x = at.multiplyF(q, pair.scale);
+        at.store(x, fold.operand, row, channel);
+        next[i] = at.fma(q, pair.rest, next[i]);
+        next[count + i] = fold.lowest(next[count + i], x, pair.scale);
+      }
+      return next;
+    };
+    auto totals = at.inStretches(
+        at.index(0), at.index(whole), Lanes::ChainTerms * at.lanes, none, count,
+        [&](Value from, Value to, ValueRange start) {
+          return at.loop(from, to, at.lanes, start, addVector);
+        });
     for (auto [i, total] : llvm::enumerate(totals))
       total = i < count ? at.sum(total) : at.greatestOf(total);
-    auto rest = at.loop(
-        at.index(whole), at.index(layout.layout.getChannels()), totals,
-        [&](Value channel, ValueRange carried) {
-          CenteredPair pair = fold.loadPair(place(channel), false);
-          const int64_t block = layout.layout.getBlock();
-          Value column = at.add(
-              at.multiply(at.divide(channel, block), layout.blockColumns),
-              at.remainder(channel, block));
-          if (fold.centers)
-            at.storeScalar(pair.center, fold.centers, at.index(0), column);
-          SmallVector<Value> next(carried);
-          for (auto [i, row] : llvm::enumerate(rows)) {
-            Value q = at.loadScalar(tile, row, channel);
-            Value x = at.multiplyF(q, pair.scale);
-            at.storeScalar(x, fold.operand, row, column);
-            next[i] = at.addF(next[i], at.multiplyF(q, pair.rest));
-            next[count + i] = fold.lowest(next[count + i], x, pair.scale);
-          }
-          return next;
-        });
+    auto addChannel = [&](Value channel, ValueRange carried) {
+      CenteredPair pair = fold.loadPair(place(channel), false);
+      const int64_t block = layout.layout.getBlock();
+      Value column =
+          at.add(at.multiply(at.divide(channel, block), layout.blockColumns),
+                 at.remainder(channel, block));
+      if (fold.centers)
+        at.storeScalar(pair.center, fold.centers, at.index(0), column);
+      SmallVector<Value> next(carried);
+      for (auto [i, row] : llvm::enumerate(rows)) {
+        Value q = at.loadScalar(tile, row, channel);
+        Value x = at.multiplyF(q, pair.scale);
+        at.storeScalar(x, fold.operand, row, column);
+        next[i] = at.addF(next[i], at.multiplyF(q, pair.rest));
+        next[count + i] = fold.lowest(next[count + i], x, pair.scale);
+      }
+      return next;
+    };
+    auto rest =
+        at.inStretches(at.index(whole), at.index(layout.layout.getChannels()),
+                       Lanes::ChainTerms, totals, count,
+                       [&](Value from, Value to, ValueRange start) {
+                         return at.loop(from, to, start, addChannel);
+                       });
     for (auto [i, row] : llvm::enumerate(rows))
       at.storeScalar(rest[i], fold.sums, row, fold.sumOf(at.index(0)));
     return {rest.begin() + count, rest.end()};

@@ -18,8 +18,8 @@ scales folded into operands, softmax, and the loops. llvm-mca gets the same
 instructions in the order of the trace.
 """
 import argparse
-import bisect
 import collections
+import itertools
 import os
 import re
 import shutil
@@ -172,46 +172,76 @@ class Function:
     def find_loops(self):
         """The loops over codes with what is around each, as visits: ranges of
         the trace."""
+        loops = self.all_loops()
         counts = collections.Counter(self.trace)
-        loops = set()
-        for here, there in zip(self.trace, self.trace[1:]):
-            if there <= here:
-                loops.add((there, here))
-        # A branch back, but none from a return to the next call.
-        loops = {(a, b) for a, b in loops if self.text[b].startswith(("b", "cb", "tb"))}
-        inner = [
-            (a, b)
-            for a, b in loops
-            if not any((c, d) != (a, b) and a <= c and d <= b for c, d in loops)
-        ]
-        addresses = sorted(self.text)
-
-        def executed(loop):
-            first = bisect.bisect_left(addresses, loop[0])
-            last = bisect.bisect_right(addresses, loop[1])
-            return sum(counts[place] for place in addresses[first:last])
-
-        hot = sorted(inner, key=executed, reverse=True)[:2]
-        self.hot = sorted(hot)
-        self.nests = [
-            min(
-                ((a, b) for a, b in loops if a <= c and d <= b and (a, b) != (c, d)),
-                key=lambda loop: loop[1] - loop[0],
-            )
-            for c, d in self.hot
+        inner = [body for body in loops if not any(other < body for other in loops)]
+        inner.sort(key=lambda body: sum(counts[address] for address in body))
+        self.hot = sorted(inner[-2:], key=min)
+        nests = [
+            self.nest(body, other, loops)
+            for body, other in zip(self.hot, reversed(self.hot))
         ]
         self.visits = []
         last = None
         for place, address in enumerate(self.trace):
             now = None
-            for number, (a, b) in enumerate(self.nests):
-                if a <= address <= b:
+            for number, nest in enumerate(nests):
+                if address in nest:
                     now = number
             if now != last and now is not None:
                 self.visits.append([now, place, place])
             if now is not None:
                 self.visits[-1][2] = place + 1
             last = now
+
+    def all_loops(self):
+        """The natural loops of the steps that the trace takes, each as its
+        addresses: an edge to a head that dominates it, and what reaches that
+        edge from the head. How a loop lies in memory says nothing."""
+        before = collections.defaultdict(set)
+        for here, there in zip(self.trace, self.trace[1:]):
+            if there != self.begin:
+                before[there].add(here)
+        places = list(dict.fromkeys(self.trace))
+        dominators = {place: set(places) for place in places}
+        dominators[self.begin] = {self.begin}
+        changes = True
+        while changes:
+            changes = False
+            for place in places:
+                if place == self.begin:
+                    continue
+                now = set.intersection(*(dominators[b] for b in before[place]))
+                now.add(place)
+                changes = changes or now != dominators[place]
+                dominators[place] = now
+        loops = collections.defaultdict(set)  # by head
+        for head in places:
+            for end in before[head]:
+                if head not in dominators[end]:
+                    continue
+                body, todo = {head}, [end]
+                while todo:
+                    place = todo.pop()
+                    if place not in body:
+                        body.add(place)
+                        todo.extend(before[place])
+                loops[head] |= body
+        return list(loops.values())
+
+    def nest(self, hot, other, loops):
+        """The innermost loop around a hot one that is entered once a page: one
+        over stretches of channels is entered for each block."""
+        begin = next(i for i, address in enumerate(self.trace) if address in hot)
+        page = itertools.takewhile(
+            lambda address: address not in other, self.trace[begin:]
+        )
+        page = list(page)
+        for loop in sorted((body for body in loops if hot < body), key=len):
+            inside = [address in loop for address in page]
+            if not any(b and not a for a, b in zip(inside, inside[1:])):
+                return loop
+        sys.exit("a loop over codes is in no loop over blocks")
 
     def page(self):
         """Ranges of the trace: keys' loop, values' loop, the whole page."""

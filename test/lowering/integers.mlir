@@ -73,7 +73,7 @@ module attributes {kv.target = #kv.target<name = "t", lanes = 8, registers = 16,
   // in f32.
   // CHECK-LABEL: func.func @overflow(
   // CHECK:       scf.for %[[FROM:[a-z0-9]+]] = %c0 to %c128 step %c64 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>)
-  // CHECK:         %[[TO:.*]] = arith.minsi
+  // CHECK:         %[[TO:.*]] = arith.addi %[[FROM]], %c64
   // CHECK:         scf.for %{{.*}} = %[[FROM]] to %[[TO]] step %c1 iter_args({{.*}}) -> (vector<8xi32>, vector<8xi32>)
   // CHECK:         arith.sitofp
   // CHECK:         arith.addf
