@@ -399,21 +399,29 @@ void buildMerge(TileBuilder &tiles) {
       kv::StateType::get(builder.getContext(), group, shape.getValueDim());
   tiles.forHeads({}, [&](Value head, ValueRange) {
     Value row = tiles.multiply(head, group);
-    Value nothing = kv::InitStateOp::create(builder, loc, type, Value(),
-                                            Value(), IntegerAttr());
-    auto loop = scf::ForOp::create(builder, loc, tiles.constant(0), count,
-                                   tiles.constant(1), ValueRange{nothing});
-    {
+    auto over = [&](Value begin, Value end, Value step,
+                    llvm::function_ref<Value(Value)> stateOf) -> Value {
+      Value nothing = kv::InitStateOp::create(builder, loc, type, Value(),
+                                              Value(), IntegerAttr());
+      auto loop = scf::ForOp::create(builder, loc, begin, end, step, nothing);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
-      Value part = kv::LoadStateOp::create(builder, loc, type, parts,
-                                           loop.getInductionVar(),
-                                           tiles.add(first, row));
-      Value next = kv::MergeStateOp::create(builder, loc, type,
-                                            loop.getRegionIterArg(0), part);
+      Value next =
+          kv::MergeStateOp::create(builder, loc, type, loop.getRegionIterArg(0),
+                                   stateOf(loop.getInductionVar()));
       scf::YieldOp::create(builder, loc, next);
-    }
-    output.write(tiles, loop.getResult(0), row, tiles.constant(1));
+      return loop.getResult(0);
+    };
+    // Many parts in stretches, as many runs are.
+    Value stretch = tiles.constant(StretchRuns);
+    Value all = over(tiles.constant(0), count, stretch, [&](Value begin) {
+      Value end = tiles.least(tiles.add(begin, stretch), count);
+      return over(begin, end, tiles.constant(1), [&](Value part) -> Value {
+        return kv::LoadStateOp::create(builder, loc, type, parts, part,
+                                       tiles.add(first, row));
+      });
+    });
+    output.write(tiles, all, row, tiles.constant(1));
     return SmallVector<Value>{};
   });
   tiles.finish();

@@ -169,22 +169,29 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK:         kv.softmax_update %[[LOGITS]], %[[STATE]]
 // CHECK:       kv.finish %[[ALL]]#1 to %[[OUT]][%[[FIRSTROW]]] of %[[ROWS]] each 2, %[[LSE]] : <32x16>
 
-// Parts of one token, in their order: for each head of keys its queries' softmax.
+// Parts of one token, in their order, as sums of 256 each: for each head of keys
+// its queries' softmax.
 // CHECK-LABEL: func.func private @own_merge(
 // CHECK-SAME:    %[[PARTS:[a-z0-9_]+]]: !kv.parts, %[[COUNT:[a-z0-9_]+]]: index, %[[TOKEN:[a-z0-9_]+]]: index, %[[OUT:[a-z0-9_]+]]: memref<1x4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<1x4xf32>) {
 // CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
 // CHECK-DAG:   %[[C1:[a-z0-9_]+]] = arith.constant 1 : index
 // CHECK-DAG:   %[[C2:[a-z0-9_]+]] = arith.constant 2 : index
+// CHECK-DAG:   %[[C256:[a-z0-9_]+]] = arith.constant 256 : index
 // CHECK-DAG:   %[[C4:[a-z0-9_]+]] = arith.constant 4 : index
 // CHECK:       %[[FIRST:[a-z0-9_]+]] = arith.muli %[[TOKEN]], %[[C4]]
 // CHECK:       scf.for %[[HEAD:[a-z0-9_]+]] = %[[C0]] to %[[C2]]
 // CHECK:         %[[ROW:[a-z0-9_]+]] = arith.muli %[[HEAD]], %[[C2]]
 // CHECK:         %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <2x16>
-// CHECK:         %[[ALL:[a-z0-9_]+]] = scf.for %[[PART:[a-z0-9_]+]] = %[[C0]] to %[[COUNT]] step %[[C1]] iter_args(%[[STATE:[a-z0-9_]+]] = %[[NOTHING]])
-// CHECK:           %[[AT:[a-z0-9_]+]] = arith.addi %[[FIRST]], %[[ROW]]
-// CHECK:           %[[NEXT:[a-z0-9_]+]] = kv.load_state %[[PARTS]][%[[PART]]] at %[[AT]] : <2x16>
-// CHECK:           %[[JOINED:[a-z0-9_]+]] = kv.merge_state %[[STATE]], %[[NEXT]]
-// CHECK:           scf.yield %[[JOINED]]
+// CHECK:         %[[ALL:[a-z0-9_]+]] = scf.for %[[BEGIN:[a-z0-9_]+]] = %[[C0]] to %[[COUNT]] step %[[C256]] iter_args(%[[STATE:[a-z0-9_]+]] = %[[NOTHING]])
+// CHECK:           %[[MORE:[a-z0-9_]+]] = arith.addi %[[BEGIN]], %[[C256]]
+// CHECK:           %[[END:[a-z0-9_]+]] = arith.minsi %[[MORE]], %[[COUNT]]
+// CHECK:           %[[STRETCH:[a-z0-9_]+]] = scf.for %[[PART:[a-z0-9_]+]] = %[[BEGIN]] to %[[END]] step %[[C1]] iter_args(%[[BEFORE:[a-z0-9_]+]] =
+// CHECK:             %[[AT:[a-z0-9_]+]] = arith.addi %[[FIRST]], %[[ROW]]
+// CHECK:             %[[NEXT:[a-z0-9_]+]] = kv.load_state %[[PARTS]][%[[PART]]] at %[[AT]] : <2x16>
+// CHECK:             %[[JOINED:[a-z0-9_]+]] = kv.merge_state %[[BEFORE]], %[[NEXT]]
+// CHECK:             scf.yield %[[JOINED]]
+// CHECK:           %[[SUM:[a-z0-9_]+]] = kv.merge_state %[[STATE]], %[[STRETCH]]
+// CHECK:           scf.yield %[[SUM]]
 // CHECK:         kv.finish %[[ALL]] to %[[OUT]][%[[ROW]]] of %[[C1]] each 2, %[[LSE]]
 
 // -----

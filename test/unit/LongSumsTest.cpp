@@ -64,7 +64,7 @@ std::string attendTo(const LoadedLibrary &library, const LibraryCache &cache,
   return worst <= one.bound ? "" : formatv("off by {0:e3}", worst).str();
 }
 
-std::string check(const Case &one) {
+Expected<LoadedLibrary> open(const Case &one) {
   const std::string text = formatv(
       "kvc: 1\nname: sums\nmodel: {{layers: 1, heads: {0}, head_dim: 2, "
       "value_dim: 1}\ncache: {{keys: {{bits: 4, per: channel}, values: {1}, "
@@ -72,8 +72,12 @@ std::string check(const Case &one) {
       heads, one.values, one.arithmetic, one.tokens);
   auto model = Model::fromSpec(text, "sums", /*threads=*/false);
   if (!model)
-    return toString(model.takeError());
-  auto library = openCompiled(**model, CompileOptions());
+    return model.takeError();
+  return openCompiled(**model, CompileOptions());
+}
+
+std::string check(const Case &one) {
+  auto library = open(one);
   if (!library)
     return toString(library.takeError());
   auto cache = library->create();
@@ -98,9 +102,32 @@ std::string check(const Case &one) {
   return attendTo(*library, *cache, one, stored[0]);
 }
 
+/// The same result of very many parts, which is their joint one too.
+std::string joinParts(size_t count) {
+  auto library = open(cases[0]);
+  if (!library)
+    return toString(library.takeError());
+  const std::vector<float> out(heads, 700.3f), lse(heads, 3.1f);
+  const std::vector<kvc_part> parts(count, {out.data(), lse.data()});
+  std::vector<float> gotOut(heads), gotLse(heads);
+  if ((*library)->merge(0, parts.data(), count, 1, gotOut.data(),
+                        gotLse.data()) != KVC_OK)
+    return "not merged";
+  const double exactLse = lse[0] + std::log(static_cast<double>(count));
+  for (int64_t head = 0; head < heads; ++head) {
+    const double off = std::fabs(gotOut[head] - out[0]) / out[0];
+    const double offLse = std::fabs(gotLse[head] - exactLse);
+    if (off > 2e-5 || offLse > 2e-5 + 0x1p-22 * exactLse)
+      return formatv("out is off by {0:e3}, lse by {1:e3}", off, offLse).str();
+  }
+  return "";
+}
+
 } // namespace
 
 int main() {
+  for (size_t count : {1, 255, 256, 257, 10000})
+    CHECK_EQ(joinParts(count), "");
   for (const Case &one : cases)
     CHECK_EQ(check(one), "");
   return kvc::test::checkResult();
