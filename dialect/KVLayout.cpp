@@ -59,7 +59,7 @@ Integers::Integers(StreamAttr stream, mlir::Type element)
     : parts(32 / element.getIntOrFloatBitWidth()),
       codes(32 / stream.getEncoding().getElementBits()),
       top((int64_t(1) << stream.getEncoding().getElementBits()) - 1),
-      most((int64_t(1) << (element.getIntOrFloatBitWidth() - 1)) - 1), rows(1) {
+      most((int64_t(1) << (element.getIntOrFloatBitWidth() - 1)) - 1) {
   // See kv.fold.
   if (parts == 2 && stream.getPlane() == Plane::Values &&
       scalesOf(stream) == "result")

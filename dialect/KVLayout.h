@@ -97,11 +97,11 @@ struct Integers {
                                     int64_t run);
   Integers(StreamAttr stream, mlir::Type element);
 
-  int64_t parts; ///< integers of a 32-bit word: 2, or 4
-  int64_t codes; ///< codes of a word
-  int64_t top;   ///< the largest code
-  int64_t most;  ///< the largest magnitude of an integer
-  int64_t rows;  ///< rows of the operand for one of numbers: 1, or 2
+  int64_t parts;    ///< integers of a 32-bit word: 2, or 4
+  int64_t codes;    ///< codes of a word
+  int64_t top;      ///< the largest code
+  int64_t most;     ///< the largest magnitude of an integer
+  int64_t rows = 1; ///< of the operand for one of numbers: 1, or 2
   /// What the second row's 1 stands for, in steps.
   static constexpr double LowStep = 0x1p-15;
   /// Weights of two rows that are smaller, as a part of the largest, do not

@@ -106,7 +106,7 @@ Arguments::getIntegers(StringRef flag, std::vector<int64_t> otherwise,
     numbers.push_back(value);
   }
   sort(numbers);
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  numbers.erase(llvm::unique(numbers), numbers.end());
   return numbers;
 }
 

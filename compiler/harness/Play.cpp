@@ -238,7 +238,7 @@ bool Play::playQuery(Branch &branch, int64_t layer) {
 bool Play::playChunk(Branch &branch, int64_t count) {
   const reference::Reference &model = branch.model();
   const int64_t target = branch.token + count;
-  std::vector<int64_t> before;
+  SmallVector<int64_t> before;
   for (int64_t layer = 0; layer < model.layers(); ++layer)
     before.push_back(model.store(layer).seen());
   // At times the layers' lengths come apart.

@@ -63,7 +63,7 @@ struct Pending {
 
   bool conflicts(ArrayRef<Access> next) const {
     return llvm::any_of(next, [&](const Access &access) {
-      auto found = kinds.find(access.tile);
+      const auto *found = kinds.find(access.tile);
       return found != kinds.end() && (found->second & conflictsOf(access.kind));
     });
   }

@@ -7,6 +7,8 @@
 
 #include "compiler/reference/Store.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 using namespace llvm;
@@ -133,14 +135,13 @@ bool Store::isHeld(int64_t at, int64_t from, int64_t to) const {
   // appended ever falls.
   const int64_t live = thePolicy.getTime().firstLive(at);
   const int64_t liveBack = thePolicy.getTime().firstLive(back);
-  for (kv::Plane plane : {kv::Plane::Keys, kv::Plane::Values}) {
+  constexpr kv::Plane planes[] = {kv::Plane::Keys, kv::Plane::Values};
+  return llvm::all_of(planes, [&](kv::Plane plane) {
     const int64_t border = firstOriginal(plane, at);
     // Codes, then originals; a float plane has the latter alone.
-    if (!isThere(live, border, liveBack) ||
-        !isThere(border, at, firstOriginal(plane, back)))
-      return false;
-  }
-  return true;
+    return isThere(live, border, liveBack) &&
+           isThere(border, at, firstOriginal(plane, back));
+  });
 }
 
 Moment Store::getMoment(int64_t at) const {
