@@ -10,6 +10,7 @@
 // rounded to the same side as the one before. Sixteen heads of keys keep the
 // tokens in one part. The constant is no number of f16: of codes with the least
 // scale integers would keep away.
+// So it is with parts: very many that are alike give back one of them.
 //
 //===----------------------------------------------------------------------===//
 
