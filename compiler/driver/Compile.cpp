@@ -211,7 +211,10 @@ static ExitCode runCompile(const Arguments &arguments) {
       return fail(std::move(error));
     return Good;
   }
-  auto model = Model::load(*input);
+  spec::Defaults defaults;
+  if (!options.gpu.empty())
+    defaults.arithmetic = GpuTarget::DefaultArithmetic;
+  auto model = Model::load(*input, /*threads=*/true, defaults);
   if (!model)
     return fail(model.takeError());
   if (Error error = checkWritable(output))

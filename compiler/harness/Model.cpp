@@ -56,7 +56,8 @@ private:
 };
 } // namespace
 
-Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads) {
+Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads,
+                                             const spec::Defaults &defaults) {
   std::unique_ptr<Model> model(new Model(threads));
   StringRef suffix = sys::path::extension(path);
   if (suffix == ".mlir") {
@@ -68,7 +69,7 @@ Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads) {
     return userError("'" + path +
                      "' is neither a spec (.yaml, .yml) nor IR (.mlir)");
   spec::Diagnostics diags;
-  auto spec = spec::parseSpecFile(path.str(), diags);
+  auto spec = spec::parseSpecFile(path.str(), diags, defaults);
   if (Error error = model->importFrom(std::move(spec), diags))
     return error;
   return model;

@@ -23,8 +23,10 @@ namespace kvc::harness {
 class Model {
 public:
   /// Without `threads` the context starts none, which many small models want.
-  static llvm::Expected<std::unique_ptr<Model>> load(llvm::StringRef path,
-                                                     bool threads = true);
+  /// `defaults` are those of what it is for.
+  static llvm::Expected<std::unique_ptr<Model>>
+  load(llvm::StringRef path, bool threads = true,
+       const spec::Defaults &defaults = {});
   /// `text` is a spec; `name` is what diagnostics call its file.
   static llvm::Expected<std::unique_ptr<Model>>
   fromSpec(llvm::StringRef text, llvm::StringRef name, bool threads = true);

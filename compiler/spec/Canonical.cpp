@@ -136,7 +136,8 @@ static std::optional<std::string> valueText(KeyId id, const Layer &layer) {
 }
 
 /// Whether a layer may take any value of a key that it has no text for: a
-/// windowed layer does not mind a context, a layer without sinks their type.
+/// windowed layer does not mind a context, a layer without sinks their type,
+/// one without codes what they are multiplied in.
 static bool minds(const Key &key, const Layer &layer) {
   if (layer.share && key.layering == Layering::Inherited)
     return false;
@@ -145,6 +146,8 @@ static bool minds(const Key &key, const Layer &layer) {
     return !layer.window.has_value();
   case KeyId::SinkType:
     return layer.sink > 0;
+  case KeyId::Arithmetic:
+    return hasCodes(layer);
   default:
     return true;
   }

@@ -17,10 +17,6 @@
 
 using namespace kvc::spec;
 
-static bool hasCodes(const Layer &layer) {
-  return layer.keys.coded || layer.values.coded;
-}
-
 static bool turns(const Layer &layer) { return layer.rope || layer.alibi; }
 
 /// Whether tokens of a coded plane can live long enough to be coded.
@@ -32,7 +28,7 @@ namespace {
 class Felt {
 public:
   Felt(const Resolution &resolution, const std::vector<Layer> &layers,
-       FloatType io, Diagnostics &diags);
+       FloatType io, const Defaults &defaults, Diagnostics &diags);
   void check(const Overlay &overlay, const Setting &setting);
 
 private:
@@ -51,6 +47,7 @@ private:
   const Resolution &resolution;
   const std::vector<Layer> &layers;
   FloatType io;
+  const Defaults &defaults;
   Diagnostics &diags;
   std::vector<bool> wrong;       ///< layers with a wrong value in them
   std::vector<bool> readersTurn; ///< owners with a reader that has positions
@@ -58,9 +55,9 @@ private:
 } // namespace
 
 Felt::Felt(const Resolution &resolution, const std::vector<Layer> &layers,
-           FloatType io, Diagnostics &diags)
-    : resolution(resolution), layers(layers), io(io), diags(diags),
-      wrong(layers.size()), readersTurn(layers.size()) {
+           FloatType io, const Defaults &defaults, Diagnostics &diags)
+    : resolution(resolution), layers(layers), io(io), defaults(defaults),
+      diags(diags), wrong(layers.size()), readersTurn(layers.size()) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     for (const Setting *setting : resolution.won[i])
       wrong[i] = wrong[i] || (setting && !setting->valid);
@@ -101,7 +98,7 @@ bool Felt::isDefault(const Setting &setting, const Layer &layer) const {
   case KeyId::Positions:
     return setting.isWord("absolute");
   case KeyId::Arithmetic:
-    return setting.isWord("f32");
+    return setting.isWord(hasCodes(layer) ? defaults.arithmetic : "f32");
   default:
     return false;
   }
@@ -241,10 +238,10 @@ void Felt::check(const Overlay &overlay, const Setting &setting) {
 
 void kvc::spec::checkFelt(const Resolution &resolution,
                           const std::vector<Layer> &layers, FloatType io,
-                          Diagnostics &diags) {
+                          const Defaults &defaults, Diagnostics &diags) {
   if (!resolution.complete)
     return;
-  Felt felt(resolution, layers, io, diags);
+  Felt felt(resolution, layers, io, defaults, diags);
   for (const Overlay &overlay : resolution.overlays)
     for (const Setting &setting : overlay.map->items)
       felt.check(overlay, setting);

@@ -254,7 +254,7 @@ static constexpr Key table[] = {
      .name = "arithmetic",
      .forms = Word,
      .words = "f32 i16 i8",
-     .fallback = "f32",
+     .fallback = "i16; f32 without codes, and for a GPU",
      .layering = Layering::Inherited,
      .doc = "how codes are multiplied"},
 
@@ -305,7 +305,7 @@ static constexpr Key table[] = {
      .name = "residual",
      .forms = Integer,
      .max = maxLength,
-     .fallback = "0",
+     .fallback = "1; with group: all or window: 1 it is 0",
      .doc = "newest tokens, kept unquantised"},
     {.id = KeyId::Flush,
      .section = Section::Precision,

@@ -52,8 +52,9 @@ namespace {
 /// Makes one layer of the values that win in it.
 class Builder {
 public:
-  Builder(const Resolution &resolution, FloatType io, Diagnostics &diags)
-      : resolution(resolution), io(io), diags(diags) {}
+  Builder(const Resolution &resolution, FloatType io, const Defaults &defaults,
+          Diagnostics &diags)
+      : resolution(resolution), io(io), defaults(defaults), diags(diags) {}
 
   Layer build(std::size_t index, const std::vector<Layer> &before);
   void checkTotal(const std::vector<Layer> &layers);
@@ -90,6 +91,7 @@ private:
 
   const Resolution &resolution;
   FloatType io;
+  const Defaults &defaults;
   Diagnostics &diags;
   std::size_t now = 0;
   static constexpr int64_t maxHeads = int64_t{1} << 20;
@@ -157,6 +159,13 @@ Precision Builder::precision(KeyId id, int64_t dim) const {
   result.flush = channel && !result.groupAll ? result.group : 1;
   if (const Setting *flush = setting->get(KeyId::Flush))
     result.flush = flush->integer;
+  // A step attends to its own token as it came: with 0 it would be to its code.
+  // Where all stored tokens are coded there is no such token; nor where the
+  // newest one is all that is stored, which would else never be coded.
+  const Setting *window = get(KeyId::Window);
+  const bool one =
+      window && window->form == form::Integer && window->integer == 1;
+  result.residual = result.groupAll || one ? 0 : 1;
   if (const Setting *residual = setting->get(KeyId::Residual))
     result.residual = residual->integer;
   if (const Setting *scales = setting->get(KeyId::Scales))
@@ -271,6 +280,8 @@ void Builder::cacheKeys(Layer &layer) {
     layer.window = window->integer;
   if (const Setting *positions = get(KeyId::Positions))
     layer.positions = positions->text;
+  if (hasCodes(layer))
+    layer.arithmetic = defaults.arithmetic;
   if (const Setting *arithmetic = get(KeyId::Arithmetic))
     layer.arithmetic = arithmetic->text;
 }
@@ -471,8 +482,10 @@ void Builder::checkTotal(const std::vector<Layer> &layers) {
 }
 
 std::vector<Layer> kvc::spec::buildLayers(const Resolution &resolution,
-                                          FloatType io, Diagnostics &diags) {
-  Builder builder(resolution, io, diags);
+                                          FloatType io,
+                                          const Defaults &defaults,
+                                          Diagnostics &diags) {
+  Builder builder(resolution, io, defaults, diags);
   std::vector<Layer> layers;
   layers.reserve(resolution.won.size());
   for (std::size_t index = 0; index < resolution.won.size(); ++index)

@@ -17,7 +17,8 @@
 using namespace kvc::spec;
 
 std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
-                                         std::string file, Diagnostics &diags) {
+                                         std::string file, Diagnostics &diags,
+                                         const Defaults &defaults) {
   // A byte order mark is no part of the text.
   if (text.substr(0, 3) == "\xEF\xBB\xBF")
     text.remove_prefix(3);
@@ -36,8 +37,8 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
   const Setting *io = model ? model->get(KeyId::Io) : nullptr;
   spec.io = io ? floatType(io->text) : FloatType::F32;
   Resolution resolution = resolve(root, diags);
-  spec.layers = buildLayers(resolution, spec.io, diags);
-  checkFelt(resolution, spec.layers, spec.io, diags);
+  spec.layers = buildLayers(resolution, spec.io, defaults, diags);
+  checkFelt(resolution, spec.layers, spec.io, defaults, diags);
   if (diags.count() != before)
     return std::nullopt;
 
@@ -49,7 +50,8 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
 }
 
 std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
-                                             Diagnostics &diags) {
+                                             Diagnostics &diags,
+                                             const Defaults &defaults) {
   auto fail = [&](int error) {
     diags.addSource(path, "");
     diags.error({},
@@ -65,5 +67,5 @@ std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()))
     return fail(errno);
-  return parseSpec(text, path, diags);
+  return parseSpec(text, path, diags, defaults);
 }

@@ -19,12 +19,14 @@ namespace kvc::spec {
 
 /// Reads one spec. Where anything is wrong there is no spec, and `diags` has
 /// every error of the text; `file` is the name that it shows. Any bytes may be
-/// given; no exception leaves.
+/// given; no exception leaves. `defaults` are those of what the spec is for.
 std::optional<Spec> parseSpec(std::string_view text, std::string file,
-                              Diagnostics &diags);
+                              Diagnostics &diags,
+                              const Defaults &defaults = {});
 
 /// The same of a file; reads at most 1 MiB of it.
-std::optional<Spec> parseSpecFile(const std::string &path, Diagnostics &diags);
+std::optional<Spec> parseSpecFile(const std::string &path, Diagnostics &diags,
+                                  const Defaults &defaults = {});
 
 } // namespace kvc::spec
 

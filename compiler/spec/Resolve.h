@@ -54,15 +54,19 @@ Resolution resolve(const Setting &root, Diagnostics &diags);
 
 /// The layers with every default filled in, checked for how keys go together.
 std::vector<Layer> buildLayers(const Resolution &resolution, FloatType io,
-                               Diagnostics &diags);
+                               const Defaults &defaults, Diagnostics &diags);
 
 /// Refuses keys that no layer can feel.
 void checkFelt(const Resolution &resolution, const std::vector<Layer> &layers,
-               FloatType io, Diagnostics &diags);
+               FloatType io, const Defaults &defaults, Diagnostics &diags);
 
 /// Gives keys that a layer cannot feel their default there, so that the same
 /// meaning is the same Spec.
 void settleUnfelt(std::vector<Layer> &layers, FloatType io);
+
+inline bool hasCodes(const Layer &layer) {
+  return layer.keys.coded || layer.values.coded;
+}
 
 /// The type of a plane's sinks where `sink_type` is not written.
 inline FloatType defaultSinkType(const Precision &plane, FloatType residual) {

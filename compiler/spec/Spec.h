@@ -29,6 +29,11 @@ struct Location {
 
 enum class FloatType { F32, F16, BF16 };
 
+/// Defaults that depend on what a spec is compiled for.
+struct Defaults {
+  std::string arithmetic = "i16"; ///< of layers that have codes
+};
+
 /// One plane's precision (keys or values).
 struct Precision {
   bool coded = false;
@@ -84,7 +89,7 @@ struct Layer {
   int64_t context = 0; ///< most tokens stored; 0 where a window bounds them
   std::string positions = "absolute"; ///< "absolute" or "cache"
   int64_t rollback = 0;
-  std::string arithmetic = "f32"; ///< "f32", "i16", "i8"
+  std::string arithmetic = "f32"; ///< "f32", "i16", "i8"; f32 without codes
 
   std::optional<int64_t> share; ///< the owner's layer, for a reader
   Location at; ///< where the layer's last entry stands, else `model`

@@ -24,6 +24,9 @@ public:
   static constexpr int64_t LeastLanes = 4, MostLanes = 64;
   /// Where nobody says: what most devices have.
   static constexpr int64_t DefaultLanes = 32;
+  /// What codes are multiplied in where a spec does not say: kernels that
+  /// multiply integers are not generated yet.
+  static constexpr const char *DefaultArithmetic = "f32";
 
   /// Loops to kernels in a dialect of the target.
   virtual void buildKernels(mlir::OpPassManager &passes) const = 0;

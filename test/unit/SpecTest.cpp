@@ -118,11 +118,62 @@ static void testPrecisionDefaults() {
   const Layer &layer = spec->layers[0];
   CHECK(layer.keys.group == 32 && layer.keys.flush == 32);
   CHECK(layer.values.group == 48 && layer.values.flush == 1);
-  CHECK(layer.keys.residual == 0 && layer.keys.scales == FloatType::F16);
+  CHECK(layer.keys.residual == 1 && layer.keys.scales == FloatType::F16);
+  CHECK(layer.values.residual == 1 && layer.arithmetic == "i16");
   CHECK(layer.residualType == FloatType::F16);
   CHECK(layer.keySinkType == FloatType::F16);
   CHECK(layer.rope->theta == 10000 && layer.rope->dims == 80);
   CHECK(roundTrips(*spec));
+}
+
+/// One token waits, where there is one that can; what is written counts.
+static void testResidual() {
+  const std::string model = "kvc: 1\nname: d\nmodel: {layers: 1, heads: 1, "
+                            "head_dim: 8}\ncache: {values: {bits: 8, per: "
+                            "token}, ";
+  struct Case {
+    const char *keys;
+    int64_t residual, values;
+  };
+  for (const Case &one : {
+           Case{"keys: {bits: 4, per: channel, group: all}, context: 9", 0, 1},
+           Case{"keys: {bits: 4, per: channel, group: 2}, window: 1", 0, 0},
+           Case{"keys: {bits: 4, per: channel, group: 2}, window: 2", 1, 1},
+           Case{"keys: {bits: 4, per: token, residual: 0}, window: 2", 0, 1},
+           Case{"keys: {bits: 4, per: token, residual: 5}, window: 6", 5, 1},
+       }) {
+    auto spec = parse(model + one.keys + "}\n");
+    if (!CHECK(spec))
+      continue;
+    CHECK_EQ(spec->layers[0].keys.residual, one.residual);
+    CHECK_EQ(spec->layers[0].values.residual, one.values);
+    CHECK(roundTrips(*spec));
+  }
+}
+
+/// Layers without codes multiply none; where nothing is written the default is
+/// that of what the spec is for.
+static void testArithmetic() {
+  const std::string text =
+      "kvc: 1\nname: d\nmodel: {layers: 3, heads: 1, head_dim: 8}\ncache: "
+      "{keys: {bits: 4, per: token}, context: 9}\nlayers: [{at: 1, keys: f16}, "
+      "{at: 2, share: 0}]\n";
+  for (const char *word : {"i16", "f32"}) {
+    Diagnostics diags;
+    auto spec = parseSpec(text, "test.yaml", diags, {word});
+    if (!CHECK(spec))
+      continue;
+    CHECK_EQ(spec->layers[0].arithmetic, word);
+    CHECK_EQ(spec->layers[1].arithmetic, "f32");
+    CHECK_EQ(spec->layers[2].arithmetic, word);
+    // Said out loud, so that it means the same elsewhere.
+    CHECK(spec->canonical.find(std::string("\n  arithmetic: ") + word) !=
+          std::string::npos);
+    CHECK(roundTrips(*spec));
+  }
+  auto floats = parse("kvc: 1\nname: d\nmodel: {layers: 1, heads: 1, head_dim: "
+                      "8}\ncache: {context: 9}\n");
+  CHECK(floats && floats->canonical.find("arithmetic") == std::string::npos);
 }
 
 static void testSinkTypes() {
@@ -342,6 +393,8 @@ static void testDiagnostics() {
 int main(int argc, char **argv) {
   testDefaults();
   testPrecisionDefaults();
+  testResidual();
+  testArithmetic();
   testSinkTypes();
   testOverrides();
   testCanonicalIsOne();

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/target/GpuTarget.h"
 #include "test/vulkan/Interpreter.h"
 #include "test/vulkan/Trial.h"
 #include "llvm/Support/raw_ostream.h"
@@ -96,7 +97,8 @@ int main(int argc, char **argv) {
     errs() << "usage: checked-attend SPEC LANES [--without N] LENGTH...\n";
     return 2;
   }
-  auto model = exitOnError(Model::load(argv[1]));
+  auto model = exitOnError(Model::load(argv[1], /*threads=*/true,
+                                       {kvc::GpuTarget::DefaultArithmetic}));
   const int64_t lanes = std::stol(argv[2]);
   int next = 3;
   std::string without;

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/target/GpuTarget.h"
 #include "test/vulkan/Trial.h"
 #include "test/vulkan/VulkanDevice.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -42,7 +43,8 @@ int main(int argc, char **argv) {
     errs() << "usage: vulkan-attend SPEC KERNEL.spv LANES LENGTH...\n";
     return 2;
   }
-  auto model = exitOnError(Model::load(argv[1]));
+  auto model = exitOnError(Model::load(argv[1], /*threads=*/true,
+                                       {kvc::GpuTarget::DefaultArithmetic}));
   auto file = exitOnError(errorOrToExpected(MemoryBuffer::getFile(argv[2])));
   std::vector<uint32_t> words(file->getBufferSize() / sizeof(uint32_t));
   std::memcpy(words.data(), file->getBufferStart(),
