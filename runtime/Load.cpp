@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Snapshot.h"
+#include "runtime/StoredForm.h"
 
 namespace kvc::runtime {
 
@@ -105,31 +106,6 @@ kvc_status Load::outOfMemory() {
 // The header
 //===----------------------------------------------------------------------===//
 
-/// Where the first lines begin that differ.
-void skipEqual(const char *&a, const char *&b) {
-  const char *atA = a, *atB = b;
-  for (; *atA && *atA == *atB; ++atA, ++atB)
-    if (*atA == '\n') {
-      a = atA + 1;
-      b = atB + 1;
-    }
-}
-
-/// A line, without what of it does not fit a text.
-struct Line {
-  explicit Line(const char *from) {
-    int64_t i = 0;
-    for (; from[i] && from[i] != '\n' && i + 4 < most; ++i)
-      words[i] = from[i] < ' ' || from[i] > '~' ? '?' : from[i];
-    bool cut = from[i] && from[i] != '\n';
-    for (int64_t dots = 0; cut && dots < 3; ++dots)
-      words[i++] = '.';
-    words[i] = '\0';
-  }
-  static constexpr int64_t most = 100;
-  char words[most];
-};
-
 kvc_status Load::checkForm(const char *text, int64_t length, uint64_t hash) {
   const char *mine = kvc_generated.stored;
   bool same = lengthOf(mine) == length;
@@ -143,9 +119,8 @@ kvc_status Load::checkForm(const char *text, int64_t length, uint64_t hash) {
     refuse() << "the hash of what it stores is wrong";
     return KVC_SNAPSHOT;
   }
-  skipEqual(mine, text);
-  refuse() << "it was made for another spec: " << Line(text).words
-           << "; here it is " << Line(mine).words;
+  Text error = refuse();
+  explainOtherForm(error, text, mine);
   return KVC_SNAPSHOT;
 }
 

@@ -145,6 +145,41 @@ static void testForeign() {
     if (!CHECK(llvm::StringRef(why).contains("it was made for another spec")))
       std::printf("'%s' of %s", why.c_str(), other);
   }
+  // Of a plane's codes, what to write: a snapshot from before residual was 1
+  // where nobody says, among others.
+  const std::string codes = model +
+                            "}\ncache: {window: 40, keys: {bits: 4, "
+                            "per: token, residual: 0}, values: {bits: "
+                            "8, per: channel, group: 5, residual: 0}}\n";
+  const Played old(codes, 12);
+  struct Case {
+    const char *keys, *values, *why;
+  };
+  for (const Case &other : {
+           Case{"", ", group: 5, residual: 0",
+                "its keys have residual: 0, and here residual: 1; to load it, "
+                "write residual: 0 in keys"},
+           Case{", residual: 0", ", group: 5",
+                "its values have residual: 0, and here residual: 1; to load "
+                "it, write residual: 0 in values"},
+           Case{", residual: 0, scales: f32", ", group: 5, residual: 0",
+                "its keys have scales: f16, and here scales: f32; to load it, "
+                "write scales: f16 in keys"},
+           Case{", residual: 0", ", group: 50, residual: 0",
+                "its values have group: 5, and here group: 50; to load it, "
+                "write group: 5 in values"},
+       })
+    CHECK_EQ(between(old, model +
+                              "}\ncache: {window: 40, keys: {bits: 4, per: "
+                              "token" +
+                              other.keys + "}, values: {bits: 8, per: channel" +
+                              other.values + "}}\n"),
+             std::string("not loaded: it was made for another spec: ") +
+                 other.why);
+  CHECK_EQ(between(old, model + "}\ncache: {window: 40, keys: f16, values: "
+                                "{bits: 8, per: channel, group: 5}}\n"),
+           "not loaded: it was made for another spec: keys original "
+           "#kv.float<f32>; here it is keys original #kv.float<f16>");
   // The first position enters rotation: another one is another cache.
   CHECK_EQ(between(from, base, 1),
            "not loaded: its first position is 0, and the cache's is 1");
