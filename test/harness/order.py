@@ -7,14 +7,14 @@ import sys
 # What the simulated codes cost in perplexity over the trace's 2,048 tokens, in
 # percent (docs/fidelity.md).
 PERPLEXITY = {
-    "int8_channel_g32": 0.02,
+    "int8_channel_g32_r0": 0.02,
     "int4_channel_g32_r128": 0.1,
-    "int4_channel_g32": 0.4,
+    "int4_channel_g32_r0": 0.4,
     "int4_int2_g32_r128": 2.7,
     "int2_channel_g32_r128_s4": 9,
-    "int4_token_g32": 14,
+    "int4_token_g32_r0": 14,
     "int2_channel_g32_r128": 20,
-    "int2_channel_g32": 49,
+    "int2_channel_g32_r0": 49,
 }
 # 2-bit values cost the outputs much and the model little.
 NOISY_VALUES = {"int4_int2_g32_r128"}
@@ -22,7 +22,7 @@ NOISY_VALUES = {"int4_int2_g32_r128"}
 KEYS = {
     "keys4_channel_g32_r128": "int4_channel_g32_r128",
     "keys2_channel_g32_r128_s4": "int2_channel_g32_r128_s4",
-    "keys4_token_g32": "int4_token_g32",
+    "keys4_token_g32_r0": "int4_token_g32_r0",
     "keys2_channel_g32_r128": "int2_channel_g32_r128",
 }
 PERPLEXITY.update({name: PERPLEXITY[both] for name, both in KEYS.items()})
@@ -44,10 +44,10 @@ alike = set(rows) - NOISY_VALUES - set(KEYS)
 assert in_order(alike, lambda report: report["layers"][1]["error"])
 # So have both together, but for keys per token, which are no worse than others
 # in layer 0, where no channel stands out yet.
-assert in_order(alike - {"int4_token_g32"}, lambda report: report["error"])
+assert in_order(alike - {"int4_token_g32_r0"}, lambda report: report["error"])
 # The errors of keys have it in both.
 assert in_order(KEYS, lambda report: report["error"])
-by_channel, by_token = rows["int4_channel_g32"], rows["int4_token_g32"]
+by_channel, by_token = rows["int4_channel_g32_r0"], rows["int4_token_g32_r0"]
 assert by_token["error"] > 1.5 * by_channel["error"]
 # 2-bit values beside 4-bit keys lie between both in one precision.
 mixed = rows["int4_int2_g32_r128"]["error"]
