@@ -127,7 +127,8 @@ std::string Maker::makeCache(const Cell &cell) {
 }
 
 /// Each type as often; the original context is about as long as cases are, so
-/// that all parts of a scaled list are met.
+/// that all parts of a scaled list are met, and that nothing lies between equal
+/// borders.
 std::string Maker::makeScaling(int64_t dims) {
   const int64_t factor = random.pick({1, 2, 8, 40});
   const int64_t original = random.pick({16, 64, 300, 4096});
@@ -137,11 +138,11 @@ std::string Maker::makeScaling(int64_t dims) {
   case 1:
     return formatv("{{type: llama3, factor: {0}, low: {1}, high: 4, "
                    "original_context: {2}}",
-                   factor, random.pick({1, 2}), original);
+                   factor, random.pick({1, 2, 4}), original);
   case 2:
     return formatv("{{type: yarn, factor: {0}, original_context: {1}, "
                    "beta_fast: {2}, truncate: {3}}",
-                   factor, original, random.pick({4, 32}), random.oneIn(2));
+                   factor, original, random.pick({1, 4, 32}), random.oneIn(2));
   default:
     return formatv("{{type: ntk, factor: {0}}", factor);
   }

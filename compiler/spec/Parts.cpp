@@ -90,7 +90,8 @@ void Parts::precision(Setting &setting) {
            remedy);
 }
 
-/// `low` is below `high`, defaults included.
+/// `low` is not above `high`, defaults included. Where they are equal, nothing
+/// lies between what is kept and what is scaled.
 void Parts::scalingOrder(Setting &scaling, KeyId lowId, KeyId highId) {
   const Setting *low = scaling.find(lowId), *high = scaling.find(highId);
   if ((low && !low->valid) || (high && !high->valid) || (!low && !high))
@@ -98,13 +99,13 @@ void Parts::scalingOrder(Setting &scaling, KeyId lowId, KeyId highId) {
   double defaultLow = 1, defaultHigh = highId == KeyId::High ? 4 : 32;
   double lowValue = low ? low->number : defaultLow;
   double highValue = high ? high->number : defaultHigh;
-  if (lowValue < highValue)
+  if (lowValue <= highValue)
     return;
   std::string lowName(keyOf(lowId).name), highName(keyOf(highId).name);
   fail(scaling, high ? high->at : low->at,
-       highName + " is " + numberText(highValue) + ", which is not above " +
-           lowName + " " + numberText(lowValue) + "; write a greater " +
-           highName);
+       highName + " is " + numberText(highValue) + ", which is below " +
+           lowName + " " + numberText(lowValue) + "; write " + highName + ": " +
+           numberText(lowValue) + " or more");
 }
 
 void Parts::scaling(Setting &setting, const Setting &rope) {

@@ -94,7 +94,8 @@ SmallVector<double> ScalingAttr::llama3(double theta, int64_t dims) const {
     const double length = 2 * M_PI / frequency;
     if (length > longest) {
       frequency = frequency / factor;
-    } else if (length >= shortest) {
+    } else if (length > shortest) {
+      // Not where low is high: no length lies between equal borders.
       const double smooth = (context / length - low) / (high - low);
       frequency = (1 - smooth) * frequency / factor + smooth * frequency;
     }

@@ -23,8 +23,8 @@ def KV_ScalingAttr : AttrDef<KV_Dialect, "Scaling"> {
       al. 2023).
     - "ntk": theta becomes theta * factor^(dims / (dims - 2)).
     - "llama3": wavelengths above `original_context / low` are divided by
-      `factor`, those below `original_context / high` stay, between them the
-      two are mixed.
+      `factor`, those up to `original_context / high` stay, between them the
+      two are mixed; where `low` is `high`, none is.
     - "yarn": dimensions that turn less than `beta_slow` times in
       `original_context` are divided by `factor`, those that turn more than
       `beta_fast` times stay, between them lies a ramp, whose borders are whole

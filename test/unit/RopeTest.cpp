@@ -82,6 +82,24 @@ static void testFrequencies() {
        {1.0, 0.2254180002028708, 0.050813274815461475, 0.006794959489732219,
         0.00045648391922324086, 1.818833668168956e-05, 4.0999784818029795e-06,
         9.242089502428301e-07}},
+      // Equal borders, as published configs have them: nothing lies between.
+      {"{theta: 500000, scaling: {type: llama3, factor: 16, low: 1, high: 1, "
+       "original_context: 8192}}",
+       1,
+       {1.0, 0.19392274474868576, 0.03760603093086393, 0.0072926647372171085,
+        0.001414213562373095, 1.7140510979762956e-05, 3.323934935590618e-06,
+        6.445865860757787e-07}},
+      // A wavelength of exactly the border, 2 pi, stays.
+      {"{theta: 10000, scaling: {type: llama3, factor: 16, low: "
+       "2.5464790894703255, high: 2.5464790894703255, original_context: 16}}",
+       1,
+       {1.0, 0.000625}},
+      {"{theta: 50000, scaling: {type: yarn, factor: 64, original_context: "
+       "4096, beta_fast: 1, beta_slow: 1}}",
+       1.4158883083359672,
+       {1.0, 0.2586001363063102, 0.0668740304976422, 0.017293633402042617,
+        0.00447213595499958, 1.8070233867863153e-05, 4.672964941316314e-06,
+        1.2084293707790077e-06}},
       // The ramp's borders meet, or cross: both lie below dimension 0.
       {"{theta: 10000, scaling: {type: yarn, factor: 2, original_context: 4}}",
        1.0693147180559945,
