@@ -8,13 +8,13 @@
 #include "compiler/spec/Document.h"
 
 #include "compiler/spec/Text.h"
+#include "compiler/spec/TextChecks.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
 using namespace kvc::spec;
@@ -32,88 +32,6 @@ std::string kvc::spec::shown(const Node &node) {
   }
   return node.quoted ? "the string \"" + brief(node.text) + "\""
                      : brief(node.text);
-}
-
-//===----------------------------------------------------------------------===//
-// Before yaml-cpp
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// What the text is like before anything parses it.
-struct Scan {
-  std::string error; ///< empty where yaml-cpp may read it
-  Location at;
-  /// Brackets that are open at the end or close nothing: yaml-cpp reports
-  /// them lines later.
-  struct Bracket {
-    char c;
-    Location at;
-  };
-  std::vector<Bracket> open;
-  std::optional<Bracket> stray;
-};
-} // namespace
-
-static std::string hex(unsigned char c) {
-  char buffer[8];
-  std::snprintf(buffer, sizeof buffer, "0x%02X", c);
-  return buffer;
-}
-
-/// Follows the brackets. Quotes are not followed: they may be off in a few
-/// strings with brackets in them, which only makes a YAML error's place worse.
-static void scanBracket(Scan &scan, char c, Location at) {
-  if (c == '[' || c == '{') {
-    scan.open.push_back({c, at});
-    if (scan.open.size() > maxDepth) {
-      scan.error = "nesting is deeper than " + std::to_string(maxDepth) +
-                   "; a spec needs 5 levels";
-      scan.at = at;
-    }
-  } else if (c == ']' || c == '}') {
-    if (!scan.open.empty() && scan.open.back().c == (c == ']' ? '[' : '{'))
-      scan.open.pop_back();
-    else if (!scan.stray)
-      scan.stray = Scan::Bracket{c, at};
-  }
-}
-
-static Scan scanText(std::string_view text) {
-  Scan scan;
-  Location at{1, 1};
-  bool comment = false;
-  char before = '\n';
-  for (std::size_t i = 0; i < text.size() && scan.error.empty();) {
-    char c = text[i];
-    std::size_t length = utf8Length(text, i);
-    bool lineEnd =
-        c == '\n' || (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n');
-    if (length == 0) {
-      scan.error = "byte " + hex(c) + " is not valid UTF-8; save as UTF-8";
-    } else if (c == '\0') {
-      scan.error = "the file holds a NUL byte; a spec is plain text";
-    } else if ((static_cast<unsigned char>(c) < 0x20 && c != '\t' &&
-                !lineEnd) ||
-               c == 0x7F) {
-      scan.error = "control character " + hex(c) + "; a spec is plain text";
-    } else if (c == '#' &&
-               (before == ' ' || before == '\t' || before == '\n')) {
-      comment = true;
-    } else if (!comment) {
-      scanBracket(scan, c, at);
-    }
-    if (!scan.error.empty() && scan.at.line == 0)
-      scan.at = at;
-    at.column += length;
-    if (c == '\n') {
-      ++at.line;
-      at.column = 1;
-      comment = false;
-    }
-    before = c;
-    i += std::max<std::size_t>(length, 1);
-  }
-  return scan;
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,16 +121,7 @@ private:
 } // namespace
 
 /// What to say of text that is no YAML.
-static Refused explain(const Scan &scan, const YAML::Exception &error) {
-  if (scan.stray)
-    return {scan.stray->at,
-            std::string("this ") + scan.stray->c + " closes nothing"};
-  if (!scan.open.empty()) {
-    const Scan::Bracket &bracket = scan.open.back();
-    return {bracket.at, std::string("this ") + bracket.c +
-                            " is never closed; write " +
-                            (bracket.c == '[' ? "]" : "}")};
-  }
+static Refused explain(const YAML::Exception &error) {
   Location at = error.mark.is_null() ? Location{1, 1} : locate(error.mark);
   // yaml-cpp's words for the commonest slips say what it looked for.
   auto says = [&](const char *words) {
@@ -220,6 +129,10 @@ static Refused explain(const Scan &scan, const YAML::Exception &error) {
   };
   if (says("end of map not found") || says("end of sequence not found"))
     return {at, "this is not YAML: the line's indentation fits none above it"};
+  if (says("end of map flow not found"))
+    return {at, "this is not YAML: a comma or } is missing before this"};
+  if (says("end of sequence flow not found"))
+    return {at, "this is not YAML: a comma or ] is missing before this"};
   if (says("illegal map value"))
     return {at, "this is not YAML: a value stands here without a key of its "
                 "own; a key and its value are written key: value"};
@@ -245,11 +158,8 @@ std::optional<Node> kvc::spec::readDocument(std::string_view text,
                     "take");
     return std::nullopt;
   }
-  Scan scan = scanText(text);
-  if (!scan.error.empty()) {
-    diags.error(scan.at, scan.error);
+  if (!checkCharacters(text, diags) || !checkLines(text, diags))
     return std::nullopt;
-  }
   TreeBuilder builder;
   try {
     std::istringstream stream{std::string(text)};
@@ -264,7 +174,7 @@ std::optional<Node> kvc::spec::readDocument(std::string_view text,
   } catch (const Refused &refused) {
     diags.error(refused.at, refused.message);
   } catch (const YAML::Exception &error) {
-    Refused refused = explain(scan, error);
+    Refused refused = explain(error);
     diags.error(within(refused.at, text), refused.message);
   }
   return std::nullopt;

@@ -76,7 +76,7 @@ static void testHostile() {
   refused("kvc: 1\x1B[31m\n", "control character 0x1B");
   refused("", "empty");
   refused("# nothing\n", "empty");
-  refused("just words\n", "the spec is just words");
+  refused("just words\n", "a key and its value are written key: value");
   refused("- 1\n", "the spec is a list");
   refused("{[1]: 2}\n", "keys are plain words");
   refused("kvc: 1\nkvc: 1\n", "written twice");
