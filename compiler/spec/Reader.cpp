@@ -174,6 +174,10 @@ static std::string hint(const Setting &setting, unsigned forms) {
       return "; as digits alone: " + numberText(*number);
     return " (not a whole number)";
   }
+  if (text.find('#') != std::string_view::npos)
+    return "; a comment has a space before its #";
+  if (text.find("//") != std::string_view::npos)
+    return "; a comment begins with #";
   std::string lower;
   for (char c : text)
     lower += c >= 'A' && c <= 'Z' ? char(c + 32) : c;
@@ -198,6 +202,9 @@ static std::string hint(const Setting &setting, unsigned forms) {
   return {};
 }
 
+/// The forms that are strings: what may be quoted, and has to be in JSON.
+static constexpr unsigned strings = Word | Identifier | Range;
+
 static std::string sentence(const Setting &setting, const Node &value,
                             unsigned forms) {
   const Key &key = *setting.key;
@@ -206,8 +213,7 @@ static std::string sentence(const Setting &setting, const Node &value,
   if (value.kind == Node::Kind::Null)
     return what + " has no value; write " + wanted;
   if (value.kind == Node::Kind::Scalar) {
-    if (std::string_view why = plannedFeature(value.text);
-        !why.empty() && !value.quoted)
+    if (std::string_view why = plannedFeature(value.text); !why.empty())
       return (key.id == KeyId::ScalingType ? "scaling type " : what + ": ") +
              brief(value.text) + " is not generated yet: " + std::string(why);
     // A string that would be right without its quotes.
@@ -220,8 +226,8 @@ static std::string sentence(const Setting &setting, const Node &value,
     return what + " is " + shown(value) +
            ", but this compiler reads version 1 of the schema; write kvc: 1";
   return what + " is " + shown(value) + "; write " + wanted +
-         (value.kind == Node::Kind::Scalar && !value.quoted
-              ? hint(setting, forms)
+         (value.kind == Node::Kind::Scalar
+              ? hint(setting, value.quoted ? forms & strings : forms)
               : "");
 }
 
@@ -381,10 +387,8 @@ Setting Reader::read(const Key &key, Location keyAt, const Node &value,
     return setting;
   }
   setting.text = value.text;
-  // A name is a string, quoted or not; everything else is plain.
   setting.valid = value.kind == Node::Kind::Scalar &&
-                  (!value.quoted || (forms & Identifier)) &&
-                  readScalar(setting, forms);
+                  readScalar(setting, value.quoted ? forms & strings : forms);
   if (!setting.valid)
     diags.error(setting.at, sentence(setting, value, forms));
   return setting;
