@@ -239,7 +239,11 @@ void Felt::check(const Overlay &overlay, const Setting &setting) {
 void kvc::spec::checkFelt(const Resolution &resolution,
                           const std::vector<Layer> &layers, FloatType io,
                           const Defaults &defaults, Diagnostics &diags) {
-  if (!resolution.complete)
+  // A key that nobody knows may be what another one is felt by.
+  bool known = resolution.complete && !resolution.root->unknown;
+  for (const Overlay &overlay : resolution.overlays)
+    known &= !overlay.map->unknown;
+  if (!known)
     return;
   Felt felt(resolution, layers, io, defaults, diags);
   for (const Overlay &overlay : resolution.overlays)

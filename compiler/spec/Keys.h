@@ -158,9 +158,13 @@ std::string_view sectionName(Section section);
 std::string expected(const Key &key);
 std::string expectedItem(const Key &key);
 
-/// Names of features that kvc knows of and does not have; the text goes on
-/// from "<name> is not generated yet". Empty for any other word.
-std::string_view plannedFeature(std::string_view word);
+/// A name that model configs or other engines have for something.
+struct OtherName {
+  std::string text;         ///< goes on from the name; empty: it is none
+  const Key *key = nullptr; ///< what a spec has in its place
+};
+OtherName otherKey(std::string_view name);
+OtherName otherValue(KeyId key, std::string_view word);
 
 } // namespace kvc::spec
 

@@ -442,6 +442,8 @@ void Builder::checkLength(const Layer &layer) {
       !resolution.complete)
     return;
   const Setting *cache = resolution.root->find(KeyId::Cache);
+  if (cache && cache->form != form::Map)
+    return;
   const Setting *window = winner(KeyId::Window);
   diags.error(window  ? window->at
               : cache ? cache->keyAt

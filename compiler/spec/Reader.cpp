@@ -7,15 +7,14 @@
 
 #include "compiler/spec/Setting.h"
 #include "compiler/spec/Text.h"
+#include "compiler/spec/Values.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <cstdlib>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 using namespace kvc::spec;
 using namespace kvc::spec::form;
@@ -33,205 +32,6 @@ const Setting *Setting::get(KeyId id) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-/// A decimal whole number; digits that no int64 holds are clamped, as every
-/// range ends far below.
-static std::optional<int64_t> parseInteger(std::string_view text) {
-  std::string_view digits = text;
-  bool negative = !digits.empty() && digits.front() == '-';
-  if (negative)
-    digits.remove_prefix(1);
-  if (digits.empty() ||
-      digits.find_first_not_of("0123456789") != std::string_view::npos)
-    return std::nullopt;
-  // 010 is 8 to some readers of YAML and 10 to others.
-  if (digits.size() > 1 && digits.front() == '0')
-    return std::nullopt;
-  int64_t value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec !=
-      std::errc{})
-    return negative ? INT64_MIN : INT64_MAX;
-  return value;
-}
-
-/// Whether `text` is a decimal number as std::from_chars takes it: no sign but
-/// a minus, no hexadecimal digits, no words.
-static bool isDecimal(std::string_view text) {
-  auto takeDigits = [&] {
-    const std::size_t all =
-        std::min(text.find_first_not_of("0123456789"), text.size());
-    text.remove_prefix(all);
-    return all;
-  };
-  auto take = [&](std::string_view any) {
-    const bool is =
-        !text.empty() && any.find(text.front()) != std::string_view::npos;
-    text.remove_prefix(is);
-    return is;
-  };
-  take("-");
-  std::size_t digits = takeDigits();
-  if (take("."))
-    digits += takeDigits();
-  if (digits == 0)
-    return false;
-  if (take("eE")) {
-    take("+-");
-    if (takeDigits() == 0)
-      return false;
-  }
-  return text.empty();
-}
-
-// macOS has std::from_chars of floating point from version 26 on. strtod goes
-// by the locale, which nobody sets here: it is C's.
-static std::optional<double> parseNumber(std::string_view text) {
-  if (!isDecimal(text))
-    return std::nullopt;
-  const double value = std::strtod(std::string(text).c_str(), nullptr);
-  const std::string_view digits = text.substr(0, text.find_first_of("eE"));
-  const bool vanished =
-      value == 0 && digits.find_first_of("123456789") != std::string_view::npos;
-  if (!std::isfinite(value) || vanished)
-    return std::nullopt;
-  return value;
-}
-
-static bool isIdentifier(std::string_view text) {
-  // Booleans to other readers of YAML, and keywords of C.
-  if (text == "true" || text == "false")
-    return false;
-  auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  if (text.empty() || !letter(text.front()))
-    return false;
-  return std::ranges::all_of(
-      text, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-static bool inRange(const Key &key, double value) {
-  return value >= key.min && value <= key.max;
-}
-
-/// Reads a plain scalar as one of `forms`; false where it is none of them.
-static bool readScalar(Setting &setting, unsigned forms) {
-  const Key &key = *setting.key;
-  std::string_view text = setting.text;
-  auto is = [&](unsigned form) {
-    setting.form = form;
-    return true;
-  };
-  if ((forms & (Word | Choice)) && contains(key.words, text)) {
-    if (auto value = parseInteger(text))
-      setting.integer = *value;
-    return is(forms & Word ? Word : Choice);
-  }
-  if ((forms & Boolean) && (text == "true" || text == "false")) {
-    setting.boolean = text == "true";
-    return is(Boolean);
-  }
-  if (auto value = parseInteger(text);
-      value && (forms & Integer) && inRange(key, double(*value))) {
-    setting.integer = setting.last = *value;
-    setting.number = double(*value);
-    return is(Integer);
-  }
-  if (auto value = parseNumber(text); value && (forms & Number) &&
-                                      inRange(key, *value) &&
-                                      std::abs(*value) >= key.tiny) {
-    setting.number = *value;
-    return is(Number);
-  }
-  if (std::size_t dots = text.find("..");
-      (forms & Range) && dots < text.size()) {
-    auto first = parseInteger(text.substr(0, dots));
-    auto last = parseInteger(text.substr(dots + 2));
-    if (first && last && inRange(key, double(*first)) &&
-        inRange(key, double(*last)) && *first <= *last) {
-      setting.integer = *first;
-      setting.last = *last;
-      return is(Range);
-    }
-  }
-  return (forms & Identifier) && isIdentifier(text) &&
-         double(text.size()) <= key.max && is(Identifier);
-}
-
-//===----------------------------------------------------------------------===//
-// What is wrong with a value
-//===----------------------------------------------------------------------===//
-
-/// What to add where a scalar is nearly right; empty where nothing is known.
-static std::string hint(const Setting &setting, unsigned forms) {
-  const Key &key = *setting.key;
-  std::string_view text = setting.text;
-  auto number = parseNumber(text);
-  if ((forms & Integer) && number && !parseInteger(text)) {
-    if (*number == std::trunc(*number) && inRange(key, *number))
-      return "; as digits alone: " + numberText(*number);
-    return " (not a whole number)";
-  }
-  if (text.find('#') != std::string_view::npos)
-    return "; a comment has a space before its #";
-  if (text.find("//") != std::string_view::npos)
-    return "; a comment begins with #";
-  std::string lower;
-  for (char c : text)
-    lower += c >= 'A' && c <= 'Z' ? char(c + 32) : c;
-  if ((forms & (Number | Integer)) && (lower.find("inf") != std::string::npos ||
-                                       lower.find("nan") != std::string::npos))
-    return " (finite numbers only)";
-  if ((forms & Boolean) && contains("yes on y 1", lower))
-    return "; did you mean true?";
-  if ((forms & Boolean) && contains("no off n 0 none", lower))
-    return "; did you mean false?";
-  if (std::size_t dots = text.find("..");
-      (forms & Range) && dots < text.size()) {
-    auto first = parseInteger(text.substr(0, dots));
-    auto last = parseInteger(text.substr(dots + 2));
-    if (first && last && *first > *last)
-      return "; a range goes up: " + std::to_string(*last) + ".." +
-             std::to_string(*first);
-  }
-  if (forms & Word && !number)
-    if (std::string_view near = nearest(text, split(key.words)); !near.empty())
-      return "; did you mean " + std::string(near) + "?";
-  return {};
-}
-
-/// The forms that are strings: what may be quoted, and has to be in JSON.
-static constexpr unsigned strings = Word | Identifier | Range;
-
-static std::string sentence(const Setting &setting, const Node &value,
-                            unsigned forms) {
-  const Key &key = *setting.key;
-  std::string what(key.name);
-  std::string wanted = forms == key.forms ? expected(key) : expectedItem(key);
-  if (value.kind == Node::Kind::Null)
-    return what + " has no value; write " + wanted;
-  if (value.kind == Node::Kind::Scalar) {
-    if (std::string_view why = plannedFeature(value.text); !why.empty())
-      return (key.id == KeyId::ScalingType ? "scaling type " : what + ": ") +
-             brief(value.text) + " is not generated yet: " + std::string(why);
-    // A string that would be right without its quotes.
-    Setting plain = setting;
-    if (value.quoted && readScalar(plain, forms))
-      return what + " is " + shown(value) +
-             "; write it without quotes: " + brief(value.text);
-  }
-  if (key.id == KeyId::Kvc)
-    return what + " is " + shown(value) +
-           ", but this compiler reads version 1 of the schema; write kvc: 1";
-  return what + " is " + shown(value) + "; write " + wanted +
-         (value.kind == Node::Kind::Scalar
-              ? hint(setting, value.quoted ? forms & strings : forms)
-              : "");
-}
-
-//===----------------------------------------------------------------------===//
 // Maps and lists
 //===----------------------------------------------------------------------===//
 
@@ -240,21 +40,28 @@ class Reader {
 public:
   explicit Reader(Diagnostics &diags) : diags(diags) {}
 
-  /// Reads a map's keys into `items`; false where one of them is wrong.
-  bool readMap(std::vector<Setting> &items, Section section,
-               const std::string &where, const Node &node);
-  /// Says which required keys a map lacks.
-  bool require(const std::vector<Setting> &items, Section section,
-               const std::string &where, Location at);
+  /// The whole document.
+  void read(Setting &setting, const Node &root);
 
 private:
   Setting read(const Key &key, Location keyAt, const Node &value,
                unsigned forms);
+  void readMap(Setting &setting, Section section, const std::string &where,
+               const Node &node);
   bool readList(Setting &setting, const Node &value);
-  std::string unknown(Section section, const std::string &where,
-                      const std::string &name);
+  void addElsewhere(Setting &root) const;
+  /// Says which required keys the maps in a setting lack; false where one does.
+  bool require(Setting &setting, Section section, const std::string &where);
 
   Diagnostics &diags;
+  /// Keys that were meant, where another section's keys are written.
+  std::vector<std::pair<const Key *, Location>> elsewhere;
+};
+
+/// What to say of a key that a section does not have.
+struct Unknown {
+  std::string message;
+  const Key *meant = nullptr; ///< where that is known
 };
 } // namespace
 
@@ -264,40 +71,81 @@ static std::string placeName(const Key &key) {
                                                    : sectionName(key.map));
 }
 
-std::string Reader::unknown(Section section, const std::string &where,
-                            const std::string &name) {
-  if (std::string_view why = plannedFeature(name); !why.empty())
-    return brief(name) + " is not generated yet: " + std::string(why);
-  std::string what =
+static std::string belongs(const Key &key) {
+  return "it belongs " + (key.section == Section::Root
+                              ? std::string("at the top level")
+                              : "in " + std::string(sectionName(key.section)));
+}
+
+/// Whether a value has a form that the key takes.
+static bool fits(const Key &key, const Node &value) {
+  Setting setting;
+  setting.key = &key;
+  setting.text = value.text;
+  return value.kind == Node::Kind::Map    ? key.forms & Map
+         : value.kind == Node::Kind::List ? key.forms & List
+                                          : readScalar(setting, key.forms);
+}
+
+/// The key of this name anywhere; of two, the one that the value is for.
+static const Key *anyKey(std::string_view name, const Node &value) {
+  const Key *found = nullptr;
+  for (const Key &key : keyTable())
+    if (key.name == name && (!found || fits(key, value)))
+      found = &key;
+  return found;
+}
+
+static Unknown unknownKey(Section section, const std::string &where,
+                          const std::string &name, const Node &value) {
+  if (const OtherName other = otherKey(name); !other.text.empty())
+    return {brief(name) + " " + other.text, other.key};
+  const std::string what =
       "unknown key " + (name.empty() ? "\"\"" : brief(name)) + " in " + where;
-  std::vector<std::string_view> names;
+  std::vector<std::string_view> names, all;
   for (const Key *key : keysIn(section))
     names.push_back(key->name);
   if (std::string_view near = nearest(name, names); !near.empty())
-    return what + "; did you mean " + std::string(near) + "?";
+    return {what + "; did you mean " + std::string(near) + "?",
+            findKey(section, near)};
   for (const Key &key : keyTable())
-    if (key.name == name && key.section != section) {
-      if (section == Section::Layer && key.layering == Layering::Spec)
-        return what + ": it is the same for all layers; write it in " +
-               std::string(sectionName(key.section));
-      return what + "; it belongs " +
-             (key.section == Section::Root
-                  ? "at the top level"
-                  : "in " + std::string(sectionName(key.section)));
-    }
-  return what + "; its keys are " +
-         join(std::vector<std::string>(names.begin(), names.end()), "and");
+    all.push_back(key.name);
+  const std::string_view near = nearest(name, all);
+  const Key *key = near.empty() ? nullptr : anyKey(near, value);
+  if (key && near == name && section == Section::Layer &&
+      key->layering == Layering::Spec)
+    return {what + ": it is the same for all layers; write it in " +
+                std::string(sectionName(key->section)),
+            key};
+  if (key)
+    return {what + "; " +
+                (near == name ? std::string()
+                              : "did you mean " + std::string(near) + "? ") +
+                belongs(*key),
+            key};
+  return {what + "; its keys are " +
+          join(std::vector<std::string>(names.begin(), names.end()), "and")};
 }
 
-bool Reader::readMap(std::vector<Setting> &items, Section section,
+/// A key that was meant and is not right, about which all is said.
+static Setting wrong(const Key &key, Location at) {
+  Setting setting;
+  setting.key = &key;
+  setting.keyAt = setting.at = at;
+  return setting;
+}
+
+void Reader::readMap(Setting &setting, Section section,
                      const std::string &where, const Node &node) {
   std::map<std::string, Location> seen;
-  bool valid = true;
+  std::vector<Setting> guesses;
+  setting.form = Map;
+  setting.valid = true;
   auto fail = [&](Location at, std::string message) {
     diags.error(at, std::move(message));
-    valid = false;
+    setting.valid = false;
   };
-  items.reserve(node.items.size() / 2);
+  setting.items.reserve(node.items.size() / 2);
   for (std::size_t i = 0; i + 1 < node.items.size(); i += 2) {
     const Node &name = node.items[i];
     if (name.kind != Node::Kind::Scalar) {
@@ -312,34 +160,75 @@ bool Reader::readMap(std::vector<Setting> &items, Section section,
                         std::to_string(first->second.line));
       continue;
     }
-    const Key *key = findKey(section, name.text);
-    if (!key) {
-      fail(name.at, unknown(section, where, name.text));
+    if (const Key *key = findKey(section, name.text)) {
+      setting.items.push_back(
+          read(*key, name.at, node.items[i + 1], key->forms));
+      setting.valid &= setting.items.back().valid;
       continue;
     }
-    items.push_back(read(*key, name.at, node.items[i + 1], key->forms));
-    valid &= items.back().valid;
+    const Unknown unknown =
+        unknownKey(section, where, name.text, node.items[i + 1]);
+    fail(name.at, unknown.message);
+    if (!unknown.meant)
+      setting.unknown = true;
+    else if (findKey(section, unknown.meant->name) == unknown.meant)
+      guesses.push_back(wrong(*unknown.meant, name.at));
+    else
+      elsewhere.emplace_back(unknown.meant, name.at);
   }
-  return valid;
+  for (Setting &guess : guesses)
+    if (!setting.find(guess.key->id))
+      setting.items.push_back(std::move(guess));
 }
 
-bool Reader::require(const std::vector<Setting> &items, Section section,
-                     const std::string &where, Location at) {
+/// Puts keys of model and cache that are written elsewhere where they belong.
+void Reader::addElsewhere(Setting &root) const {
+  auto add = [](Setting &map, const Key &key, Location at) {
+    if (map.form == Map && !map.find(key.id))
+      map.items.push_back(wrong(key, at));
+  };
+  for (const auto &[key, at] : elsewhere) {
+    if (key->section == Section::Root)
+      add(root, *key, at);
+    if (key->section != Section::Model && key->section != Section::Cache)
+      continue;
+    const KeyId home =
+        key->section == Section::Model ? KeyId::Model : KeyId::Cache;
+    add(root, keyOf(home), at);
+    for (Setting &map : root.items)
+      if (map.key->id == home)
+        add(map, *key, at);
+  }
+}
+
+bool Reader::require(Setting &setting, Section section,
+                     const std::string &where) {
   bool valid = true;
+  for (Setting &item : setting.items) {
+    if (item.form == Map)
+      item.valid &= require(item, item.key->map, placeName(*item.key));
+    else if (item.form == List)
+      item.valid &= require(item, section, where);
+    valid &= item.valid;
+  }
+  // Another method may need nothing of what these do.
+  const Setting *method = setting.find(KeyId::ScalingType);
+  if (setting.form != Map || (method && !method->valid))
+    return valid;
   for (const Key *key : keysIn(section)) {
-    // What a layer may have of its own is required of each layer, later.
-    if (!key->required || perLayer(*key))
+    // What a layer may have of its own is required of each layer, later; what
+    // a scaling type needs is known once its type is.
+    if (!key->required || perLayer(*key) || !key->with.empty() ||
+        setting.find(key->id))
       continue;
-    bool found = false;
-    for (const Setting &item : items)
-      found |= item.key == key;
-    // What a scaling type needs is known once its type is.
-    if (found || !key->with.empty())
-      continue;
-    diags.error(at, where + " lacks the key " + std::string(key->name) + ", " +
-                        std::string(key->doc) + "; write " +
-                        std::string(key->name) + ": " + expected(*key));
     valid = false;
+    if (std::ranges::none_of(elsewhere, [&](const auto &written) {
+          return written.first == key;
+        }))
+      diags.error(setting.keyAt,
+                  where + " lacks the key " + std::string(key->name) + ", " +
+                      std::string(key->doc) + "; write " +
+                      std::string(key->name) + ": " + expected(*key));
   }
   return valid;
 }
@@ -374,10 +263,8 @@ Setting Reader::read(const Key &key, Location keyAt, const Node &value,
   setting.keyAt = keyAt;
   setting.at = value.kind == Node::Kind::Null ? keyAt : value.at;
   if (value.kind == Node::Kind::Map && (forms & Map)) {
-    setting.form = Map;
     setting.text = "a map";
-    setting.valid = readMap(setting.items, key.map, placeName(key), value);
-    setting.valid &= require(setting.items, key.map, placeName(key), keyAt);
+    readMap(setting, key.map, placeName(key), value);
     return setting;
   }
   if (value.kind == Node::Kind::List && (forms & List)) {
@@ -390,23 +277,46 @@ Setting Reader::read(const Key &key, Location keyAt, const Node &value,
   setting.valid = value.kind == Node::Kind::Scalar &&
                   readScalar(setting, value.quoted ? forms & strings : forms);
   if (!setting.valid)
-    diags.error(setting.at, sentence(setting, value, forms));
+    diags.error(setting.at, refusal(setting, value, forms));
+  // The number of layers is written in model.
+  if (!setting.valid && key.id == KeyId::Layers && (forms & List) &&
+      parseInteger(value.text))
+    elsewhere.emplace_back(&keyOf(KeyId::ModelLayers), setting.at);
   return setting;
+}
+
+/// Whether the document is of this version: of another one nothing can be said
+/// but that.
+static bool isThisVersion(const Node &root, Diagnostics &diags) {
+  const Key &key = keyOf(KeyId::Kvc);
+  for (std::size_t i = 0; i + 1 < root.items.size(); i += 2) {
+    const Node &value = root.items[i + 1];
+    if (root.items[i].text != key.name || value.quoted ||
+        !parseInteger(value.text) || contains(key.words, value.text))
+      continue;
+    Setting setting = wrong(key, root.items[i].at);
+    setting.text = value.text;
+    diags.error(value.at, refusal(setting, value, key.forms));
+    return false;
+  }
+  return true;
+}
+
+void Reader::read(Setting &setting, const Node &root) {
+  readMap(setting, Section::Root, "the spec", root);
+  addElsewhere(setting);
+  setting.valid &= require(setting, Section::Root, "the spec");
 }
 
 Setting kvc::spec::readSettings(const Node &root, Diagnostics &diags) {
   Setting setting;
-  setting.at = root.at;
+  setting.keyAt = setting.at = root.at;
   if (root.kind != Node::Kind::Map) {
     diags.error(root.at, "the spec is " + shown(root) +
                              "; it is a map that begins with kvc: 1");
     return setting;
   }
-  setting.form = Map;
-  Reader reader(diags);
-  setting.valid =
-      reader.readMap(setting.items, Section::Root, "the spec", root);
-  setting.valid &=
-      reader.require(setting.items, Section::Root, "the spec", root.at);
+  if (isThisVersion(root, diags))
+    Reader(diags).read(setting, root);
   return setting;
 }

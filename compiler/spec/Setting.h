@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The tree of written keys and values. Form, range and names are right in what
-// is `valid`; how keys go together is checked later.
+// is `valid`; how keys go together is checked later. A key that was meant, but
+// was written by another name or in another place, is there and not valid, so
+// that nothing else is said of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +33,7 @@ struct Setting {
   int64_t integer = 0, last = 0; ///< Integer, Choice; first and last of a Range
   double number = 0;             ///< Number, and Integer too
   bool boolean = false;
+  bool unknown = false; ///< a map with a key that is none, meant for anything
   std::vector<Setting> items; ///< of a List, or the settings of a Map
 
   /// The setting of this key in a map, or null.
