@@ -239,8 +239,14 @@ void Felt::check(const Overlay &overlay, const Setting &setting) {
 void kvc::spec::checkFelt(const Resolution &resolution,
                           const std::vector<Layer> &layers, FloatType io,
                           const Defaults &defaults, Diagnostics &diags) {
-  // A key that nobody knows may be what another one is felt by.
-  bool known = resolution.complete && !resolution.root->unknown;
+  // A key that nobody knows, or one in a section that cannot be read, may be
+  // what another one is felt by; and io is the default of many.
+  const Setting &root = *resolution.root;
+  bool known = resolution.complete && !root.unknown;
+  for (KeyId id : {KeyId::Model, KeyId::Cache})
+    if (const Setting *section = root.find(id))
+      known &= section->form == form::Map &&
+               (!section->find(KeyId::Io) || section->get(KeyId::Io));
   for (const Overlay &overlay : resolution.overlays)
     known &= !overlay.map->unknown;
   if (!known)

@@ -14,6 +14,8 @@
 #include "compiler/spec/Parser.h"
 #include "test/unit/Check.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -391,6 +393,46 @@ std::string Random::spec() {
   return out;
 }
 
+/// The only error of a text is in this line and column.
+static void isOnlyError(const std::string &text, std::size_t at) {
+  Diagnostics diags;
+  parseSpec(text, "slip.yaml", diags);
+  const std::string before = text.substr(0, at);
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::size_t column = at - (before.rfind('\n') + 1) + 1;
+  if (!CHECK(diags.count() == 1 && diags.sorted()[0].at.line == line &&
+             diags.sorted()[0].at.column == column))
+    std::printf("%s%s", text.c_str(), diags.str().c_str());
+}
+
+/// One slip at any key of a right spec makes one error, which is there: its
+/// name, its colon, or its value.
+static void testSlips(const std::string &text) {
+  auto letter = [](char c) { return c == '_' || std::isalpha(c); };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!letter(text[i]) || (i > 0 && letter(text[i - 1])))
+      continue;
+    std::size_t end = i;
+    while (letter(text[end]))
+      ++end;
+    if (text[end] != ':')
+      continue;
+    std::string slip = text;
+    isOnlyError(slip.insert(end, "x"), i);
+    if (text[end + 1] != ' ' || text[end + 2] == '[' || text[end + 2] == '{')
+      continue;
+    slip = text;
+    isOnlyError(slip.erase(end + 1, 1), i);
+    slip = text;
+    isOnlyError(slip.replace(end, 1, " ="), i);
+    if (text.substr(i, end - i) == "name")
+      continue;
+    slip = text;
+    const std::size_t length = text.find_first_of(",}\n", end) - end - 2;
+    isOnlyError(slip.replace(end + 2, length, "wrong"), end + 2);
+  }
+}
+
 static void testRandomSpecs() {
   int valid = 0;
   for (unsigned seed = 0; seed < 8000 && kvc::test::failures == 0; ++seed) {
@@ -403,6 +445,10 @@ static void testRandomSpecs() {
     ++valid;
     if (!CHECK(roundTrips(*spec)))
       std::printf("from:\n%s", text.c_str());
+    if (valid % 8)
+      continue;
+    testSlips(text);
+    testSlips(spec->canonical);
   }
   CHECK(valid > 300);
 }
