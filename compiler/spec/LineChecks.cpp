@@ -80,6 +80,7 @@ private:
   /// in that line.
   std::size_t column = 0;
   bool complete = false;
+  bool begun = false; ///< a block line was read
 };
 } // namespace
 
@@ -163,15 +164,13 @@ bool Lines::quoted() {
   const std::size_t begin = i;
   const char quote = line[i++];
   while (i < line.size()) {
-    if (line[i] == '\\' && quote == '"')
-      ++i;
-    else if (line[i] == quote && quote == '\'' && here(1) == quote)
-      ++i;
-    else if (line[i] == quote) {
+    const bool escaped =
+        quote == '"' ? line[i] == '\\' : line[i] == quote && here(1) == quote;
+    if (!escaped && line[i] == quote) {
       ++i;
       return true;
     }
-    ++i;
+    i += escaped ? 2 : 1;
   }
   i = line.size();
   fail(place(begin), std::string("this ") + quote +
@@ -315,8 +314,11 @@ Lines::Next Lines::value(bool isKeys) {
     return Next::Line;
   }
   // A word, to its colon where it may be a key.
-  while (i < line.size() && !(line[i] == '#' && blank(i - 1)) &&
-         !(isKeys && line[i] == ':' && blank(i + 1)))
+  auto ends = [&] {
+    return (line[i] == '#' && blank(i - 1)) ||
+           (isKeys && line[i] == ':' && blank(i + 1));
+  };
+  while (i < line.size() && !ends())
     ++i;
   return here() == ':' ? Next::Here : Next::Line;
 }
@@ -327,7 +329,10 @@ Lines::Next Lines::block() {
   // A value may stand alone in the line below its key or dash.
   bool mayBeValue = !complete && number > 1;
   const std::string_view indent = line.substr(0, i);
-  if (const std::size_t tab = indent.find('\t'); tab < indent.size())
+  // JSON may begin behind any blanks.
+  const bool json = !begun && (here() == '{' || here() == '[');
+  begun = true;
+  if (const std::size_t tab = indent.find('\t'); tab < indent.size() && !json)
     fail(place(tab), "a tab indents this line; YAML indents by spaces alone");
   least = 0;
   while (here() == '-' && blank(i + 1)) {
@@ -387,6 +392,7 @@ Lines::Next Lines::block() {
 bool Lines::run() {
   // A file of another kind has slips in every line.
   constexpr std::size_t most = 20;
+  std::string stays = "is never closed";
   Next next = Next::Line;
   for (std::string_view rest = text;
        !rest.empty() && next != Next::Never && found.size() < most;) {
@@ -400,10 +406,8 @@ bool Lines::run() {
     if (atEnd())
       continue;
     if (!open.empty() && i < least && isBlockLine()) {
-      fail(open.back().at, std::string("this ") + open.back().c +
-                               " is never closed; write " +
-                               (open.back().c == '[' ? "]" : "}"));
-      open.clear();
+      stays = "is not closed before line " + std::to_string(number);
+      break;
     }
     next = open.empty() ? block() : bracketed();
   }
@@ -414,7 +418,7 @@ bool Lines::run() {
       return std::pair(slip.at.line, slip.at.column) >
              std::pair(last.at.line, last.at.column);
     });
-    fail(last.at, std::string("this ") + last.c + " is never closed; write " +
+    fail(last.at, std::string("this ") + last.c + " " + stays + "; write " +
                       (last.c == '[' ? "]" : "}"));
   }
   for (Diagnostic &slip : found)

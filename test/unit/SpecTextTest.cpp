@@ -148,11 +148,9 @@ static void testQuotes() {
 
 static void testBrackets() {
   expect("kvc: 1\nmodel: {layers: 4, heads: 8\ncache:\n  context = 10\n",
-         "2:8: this { is never closed; write }\n"
-         "4:3: a key and its value are written key: value; write context: "
-         "10\n");
+         "2:8: this { is not closed before line 3; write }\n");
   expect("kvc: 1\nlayers:\n  - {at: 0, window: 4\n  - {at: 1, window: 4}\n",
-         "3:5: this { is never closed; write }\n");
+         "3:5: this { is not closed before line 4; write }\n");
   expect("kvc: 1\nlayers:\n  - {at: [0, 1, window: 4}\n",
          "3:26: this } does not close the [ of line 3, column 10; write ]\n");
   expect("{\"kvc\": 1,\n\"model\": {\"heads\": 8,\n\"name\": \"t\"}\n",
@@ -187,6 +185,8 @@ static void testTaken() {
       "{\"context\": 10}\n}\n",
       "{\"kvc\":1,\"name\":\"t\",\"model\":{\"layers\":4,\"heads\":8,"
       "\"head_dim\":64},\"cache\":{\"context\":10}}",
+      "\n\t{ \"kvc\": 1, \"name\": \"t\",\n\t\"model\": {\"layers\": 4, "
+      "\"heads\": 8, \"head_dim\": 64}, \"cache\": {\"context\": 10} }\n",
       // A value below its key; brackets over lines; a comma too many.
       model("  layers:\n    4\n  heads: 8 # eight\n\n  # all\n  head_dim: 64\n"
             "  rope: {\n    theta: 5, # :=\n    dims: 4,\n  }\n"),
