@@ -121,12 +121,17 @@ private:
 class File {
 public:
   bool openToRead(const char *path);
-  /// A new one: false where there is one of that name.
-  bool create(const char *path);
+  /// A new one, which its owner alone can read and write. The name ends in
+  /// XXXXXX, in whose place come characters that no other file there has.
+  bool create(char *name);
   /// Bytes of a file that is read; -1 where nobody knows.
   int64_t size();
   size_t read(void *bytes, size_t count);
+  /// Whether a read gave less because it failed, not because the file ended.
+  bool readFailed();
   bool write(const void *bytes, size_t count);
+  /// Who may read and write it: the low 12 bits of POSIX's mode.
+  bool setMode(uint32_t mode);
   /// What was written is on its device.
   bool sync();
   /// False where what was written is not in the file.
@@ -136,17 +141,38 @@ private:
   void *handle;
 };
 
+/// What a path names, behind all links.
+struct FileState {
+  enum Kind { Regular, Folder, Other } kind;
+  uint32_t mode; ///< as File::setMode takes it
+};
+bool describeFile(const char *path, FileState &state);
+/// What POSIX calls st_mode, which has the kind above the mode.
+inline FileState fileStateOf(uint32_t stMode) {
+  const uint32_t kind = stMode & 0170000;
+  return {kind == 0100000   ? FileState::Regular
+          : kind == 0040000 ? FileState::Folder
+                            : FileState::Other,
+          stMode & 07777};
+}
+
+/// Writes what a link names to `target`, without a NUL: how many bytes, `room`
+/// at most; -1 where it fails.
+int64_t readLink(const char *path, char *target, size_t room);
 /// `from` takes the name `to`, at once and in place of what has it.
 bool renameFile(const char *from, const char *to);
 void removeFile(const char *path);
-/// This process among those that run.
-int64_t processNumber();
+/// The names in a folder are on its device. False where the device failed; a
+/// folder that this process may not read, or whose file system syncs none, is
+/// left as it is.
+bool syncFolder(const char *path);
 /// Why the last of these functions failed on this thread: a number that is not
 /// 0, and what it says.
 int64_t fileError();
 const char *fileErrorText(int64_t error);
-/// There is a file of that name.
-bool isFileThere(int64_t error);
+/// There is nothing of that name; it is no link.
+bool isMissing(int64_t error);
+bool isNoLink(int64_t error);
 
 /// Let another thread have this CPU.
 void yieldThread();

@@ -16,7 +16,10 @@
 //    aligned_alloc and free deal in them;
 //  - pthread_mutex_t has 64 bytes (40 or 48), pthread_cond_t 48 (48), both in
 //    <sys/_pthread/_pthread_types.h>: Platform.h has room for 64;
-//  - the error number is at __error(), in <sys/errno.h>; EEXIST is 17 on both;
+//  - the error number is at __error(), in <sys/errno.h>; what is
+//    compared is the same on both;
+//  - struct stat has 144 bytes, with a mode of 16 bits at the fifth, both in
+//    <sys/stat.h>. On arm64 there is no other struct of older systems;
 //  - arguments of variadic functions are passed on the stack, so open() and
 //    fcntl() are not called: with them goes F_FULLFSYNC, and fsync() leaves
 //    what it wrote in the device's own cache.
@@ -34,6 +37,8 @@ size_t malloc_zone_pressure_relief(void *zone, size_t goal);
 // <sys/errno.h>
 // NOLINTNEXTLINE(readability-identifier-naming)
 int *__error();
+// <sys/stat.h>
+int stat(const char *path, void *about);
 // <sys/sysctl.h>
 int sysctlbyname(const char *name, void *old, size_t *oldSize, void *set,
                  size_t setSize);
@@ -44,6 +49,16 @@ namespace kvc::runtime {
 // free() keeps what it was given, for who asks next, and the system counts it
 // as this process's.
 void returnMemory() { malloc_zone_pressure_relief(nullptr, 0); }
+
+bool describeFile(const char *path, FileState &state) {
+  alignas(8) char about[144];
+  if (stat(path, about) != 0)
+    return false;
+  uint16_t mode;
+  __builtin_memcpy(&mode, about + 4, sizeof(mode));
+  state = fileStateOf(mode);
+  return true;
+}
 
 int64_t fileError() { return *__error(); }
 

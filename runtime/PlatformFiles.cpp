@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The C library's streams: none of these functions is variadic, as open() is,
-// whose arguments platforms pass in different ways.
+// The C library's streams and POSIX: none of these functions is variadic, as
+// open() is, whose arguments platforms pass in different ways.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,16 @@ int fflush(void *stream);
 int fileno(void *stream) noexcept;
 int fsync(int descriptor);
 int fclose(void *stream);
+int ferror(void *stream) noexcept;
+void *fdopen(int descriptor, const char *mode) noexcept;
+int close(int descriptor);
+int mkstemp(char *name);
+// mode_t has 32 bits on Linux, 16 on Darwin; an argument is a register.
+int fchmod(int descriptor, unsigned mode) noexcept;
+// ssize_t is a long on both.
+long readlink(const char *path, char *target, size_t room) noexcept;
 int rename(const char *from, const char *to) noexcept;
 int unlink(const char *path) noexcept;
-int getpid() noexcept;
 char *strerror(int error) noexcept;
 }
 
@@ -35,9 +42,16 @@ bool File::openToRead(const char *path) {
   return handle;
 }
 
-bool File::create(const char *path) {
-  handle = fopen(path, "wbx");
-  return handle;
+bool File::create(char *name) {
+  const int descriptor = mkstemp(name);
+  if (descriptor < 0)
+    return false;
+  handle = fdopen(descriptor, "wb");
+  if (handle)
+    return true;
+  unlink(name);
+  ::close(descriptor);
+  return false;
 }
 
 int64_t File::size() {
@@ -52,11 +66,15 @@ size_t File::read(void *bytes, size_t count) {
   return fread(bytes, 1, count, handle);
 }
 
+bool File::readFailed() { return ferror(handle) != 0; }
+
 bool File::write(const void *bytes, size_t count) {
   return fwrite(bytes, 1, count, handle) == count;
 }
 
 bool File::sync() { return fflush(handle) == 0 && fsync(fileno(handle)) == 0; }
+
+bool File::setMode(uint32_t mode) { return fchmod(fileno(handle), mode) == 0; }
 
 bool File::close() { return fclose(handle) == 0; }
 
@@ -66,15 +84,34 @@ bool renameFile(const char *from, const char *to) {
 
 void removeFile(const char *path) { unlink(path); }
 
-int64_t processNumber() { return getpid(); }
+int64_t readLink(const char *path, char *target, size_t room) {
+  return readlink(path, target, room);
+}
+
+bool syncFolder(const char *path) {
+  constexpr int64_t inputOutput = 5; // EIO, on Linux and on Darwin
+  void *folder = fopen(path, "rb");
+  if (!folder)
+    return true;
+  const bool lost = fsync(fileno(folder)) != 0 && fileError() == inputOutput;
+  fclose(folder);
+  return !lost;
+}
 
 const char *fileErrorText(int64_t error) {
   return strerror(static_cast<int>(error));
 }
 
-bool isFileThere(int64_t error) {
-  constexpr int64_t exists = 17; // EEXIST, on Linux and on Darwin
-  return error == exists;
+// The numbers are the same on Linux and on Darwin.
+
+bool isMissing(int64_t error) {
+  constexpr int64_t noEntry = 2; // ENOENT
+  return error == noEntry;
+}
+
+bool isNoLink(int64_t error) {
+  constexpr int64_t invalid = 22; // EINVAL
+  return error == invalid;
 }
 
 } // namespace kvc::runtime

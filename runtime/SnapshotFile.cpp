@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A file is written under another name and renamed when it is whole, so that
-// whoever looks finds the old one or the new one.
+// whoever looks finds the old one or the new one. What a conversation was can
+// be told from its cache: a new file is its owner's alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,56 +31,175 @@ struct Target {
     return 1;
   }
   static size_t read(void *user, void *bytes, size_t count) {
-    return static_cast<Target *>(user)->file.read(bytes, count);
+    Target &target = *static_cast<Target *>(user);
+    const size_t got = target.file.read(bytes, count);
+    if (got < count && target.file.readFailed())
+      target.error = fileError();
+    return got;
   }
 };
 
+struct Path {
+  const char *path;
+};
+
+/// An error's text has room for a path's end and the reason.
+Text &operator<<(Text &text, const Path &path) {
+  constexpr int64_t most = 120;
+  const int64_t length = lengthOf(path.path);
+  if (length > most)
+    text << "..." << path.path + (length - most);
+  else
+    text << path.path;
+  return text;
+}
+
 kvc_status cannot(kvc_cache &cache, const char *what, const char *path,
-                  int64_t error) {
+                  const char *why) {
   cache.error[0] = '\0';
-  beginError(cache) << "cannot " << what << " " << path << ": "
-                    << fileErrorText(error);
+  Text text = beginError(cache);
+  text << "cannot " << what << " " << Path{path} << ": " << why;
   return KVC_IO;
 }
 
-/// Names tried for the file that is written.
-constexpr int64_t mostNames = 100;
-
-/// <path>.<process>-<n>.tmp, the first that there is not; `name` has room.
-bool createBeside(const char *path, char *name, int64_t room, Target &target) {
-  for (int64_t n = 0; n < mostNames; ++n) {
-    Text(name, room) << path << "." << processNumber() << "-" << n << ".tmp";
-    if (target.file.create(name))
-      return true;
-    target.error = fileError();
-    if (!isFileThere(target.error))
-      return false;
-  }
-  return false;
+kvc_status cannot(kvc_cache &cache, const char *what, const char *path,
+                  int64_t error) {
+  return cannot(cache, what, path, fileErrorText(error));
 }
 
-kvc_status saveAs(kvc_cache &cache, const char *path, char *name,
-                  int64_t room) {
-  Target target;
-  if (!createBeside(path, name, room, target))
-    return cannot(cache, "write", path, target.error);
-  kvc_status status = saveTo(&cache, Target::write, &target);
-  if (status == KVC_OK && !target.file.sync()) {
-    target.error = fileError();
-    status = KVC_IO;
+/// Bytes of the folder in front of a name, with its last slash.
+int64_t folderOf(const char *path) {
+  int64_t length = 0;
+  for (int64_t i = 0; path[i]; ++i)
+    if (path[i] == '/')
+      length = i + 1;
+  return length;
+}
+
+/// One file that takes the place of another.
+class Replacement {
+public:
+  Replacement(kvc_cache &cache, const char *path)
+      : cache(cache), path(path), room(lengthOf(path) + 2 * mostLink) {}
+  kvc_status run();
+
+private:
+  /// As long as any file system's names of links.
+  static constexpr int64_t mostLink = 4096;
+  static constexpr int64_t mostLinks = 40; // as many as Linux follows
+
+  kvc_status fails(const char *why) {
+    return cannot(cache, "write", path, why);
   }
-  if (!target.file.close() && status == KVC_OK) {
-    target.error = fileError();
-    status = KVC_IO;
+  kvc_status fails(int64_t error) {
+    return cannot(cache, "write", path, error);
   }
-  if (status == KVC_OK && !renameFile(name, path)) {
-    target.error = fileError();
-    status = KVC_IO;
+  kvc_status lookAt();
+  kvc_status followLinks();
+  kvc_status write();
+  kvc_status finish(Target &target);
+  kvc_status syncNames();
+
+  kvc_cache &cache;
+  const char *path; ///< as the caller has it
+  int64_t room;     ///< of each of the two
+  char *name;       ///< of the file, behind links
+  char *other;      ///< what a link says; the new file's name
+  FileState old = {};
+  bool isNew = false;
+};
+
+/// What there is now.
+kvc_status Replacement::lookAt() {
+  if (!describeFile(path, old)) {
+    const int64_t error = fileError();
+    isNew = isMissing(error);
+    return isNew ? KVC_OK : fails(error);
   }
-  if (status == KVC_OK)
+  if (old.kind == FileState::Folder)
+    return fails("it is a folder");
+  if (old.kind == FileState::Other)
+    return fails("it is no file that another can take the place of; save_to "
+                 "writes to streams");
+  return KVC_OK;
+}
+
+/// The file that `path` means, be it there or not.
+kvc_status Replacement::followLinks() {
+  Text(name, room) << path;
+  for (int64_t links = 0; links < mostLinks; ++links) {
+    const int64_t length = readLink(name, other, mostLink);
+    if (length < 0) {
+      const int64_t error = fileError();
+      return isNoLink(error) || isMissing(error) ? KVC_OK : fails(error);
+    }
+    const int64_t folder = other[0] == '/' ? 0 : folderOf(name);
+    if (length == mostLink || folder + length >= room)
+      return fails("the name that it links to is too long");
+    __builtin_memcpy(name + folder, other, static_cast<size_t>(length));
+    name[folder + length] = '\0';
+  }
+  return fails("too many links");
+}
+
+/// On its device, by its name.
+kvc_status Replacement::finish(Target &target) {
+  if ((!isNew && !target.file.setMode(old.mode)) || !target.file.sync())
+    target.error = fileError();
+  if (!target.file.close() && !target.error)
+    target.error = fileError();
+  if (!target.error && !renameFile(other, name))
+    target.error = fileError();
+  return target.error ? KVC_IO : KVC_OK;
+}
+
+/// The new name is on its device too.
+kvc_status Replacement::syncNames() {
+  const int64_t folder = folderOf(name);
+  name[folder] = '\0';
+  if (syncFolder(folder ? name : "."))
     return KVC_OK;
-  removeFile(name);
-  return status == KVC_IO ? cannot(cache, "write", path, target.error) : status;
+  cache.error[0] = '\0';
+  Text text = beginError(cache);
+  text << Path{path} << " is written, but its folder cannot be synced: "
+       << fileErrorText(fileError());
+  return KVC_IO;
+}
+
+kvc_status Replacement::write() {
+  const int64_t folder = folderOf(name);
+  __builtin_memcpy(other, name, static_cast<size_t>(folder));
+  // As long for any name of a file: that may be as long as names can be.
+  Text(other + folder, room - folder) << ".kvc-XXXXXX";
+  Target target;
+  if (!target.file.create(other))
+    return fails(fileError());
+  kvc_status status = saveTo(&cache, Target::write, &target);
+  if (status == KVC_OK)
+    status = finish(target);
+  else
+    target.file.close();
+  if (status == KVC_OK)
+    return syncNames();
+  removeFile(other);
+  return status == KVC_IO ? fails(target.error) : status;
+}
+
+kvc_status Replacement::run() {
+  if (kvc_status status = lookAt())
+    return status;
+  name =
+      static_cast<char *>(cache.memory.table(static_cast<size_t>(2 * room), 1));
+  if (!name) {
+    beginError(cache) << "no memory for a file's name";
+    return KVC_OUT_OF_MEMORY;
+  }
+  other = name + room;
+  kvc_status status = followLinks();
+  if (status == KVC_OK)
+    status = write();
+  cache.memory.give(name);
+  return status;
 }
 
 kvc_status checkPath(kvc_cache *cache, const char *path) {
@@ -97,16 +217,7 @@ kvc_status checkPath(kvc_cache *cache, const char *path) {
 kvc_status saveFile(kvc_cache *cache, const char *path) {
   if (kvc_status status = checkPath(cache, path))
     return status;
-  int64_t room = lengthOf(path) + 64;
-  char *name =
-      static_cast<char *>(cache->memory.table(static_cast<size_t>(room), 1));
-  if (!name) {
-    beginError(*cache) << "no memory for a file's name";
-    return KVC_OUT_OF_MEMORY;
-  }
-  kvc_status status = saveAs(*cache, path, name, room);
-  cache->memory.give(name);
-  return status;
+  return Replacement(*cache, path).run();
 }
 
 kvc_status loadFile(kvc_cache *cache, const char *path) {
@@ -119,7 +230,8 @@ kvc_status loadFile(kvc_cache *cache, const char *path) {
   kvc_status status =
       loadSized(*cache, Target::read, &target, target.file.size());
   target.file.close();
-  return status;
+  // A folder opens, and then cannot be read.
+  return target.error ? cannot(*cache, "read", path, target.error) : status;
 }
 
 } // namespace kvc::runtime

@@ -45,11 +45,13 @@ static const struct {
 
     /* `FILE *` is opaque, long and off_t have 64 bits, the numbers of fseek's
      * last argument are the same. */
-    {"_fopen", (code)appleFopen}, /* other letters in the mode */
+    {"_fopen", (code)appleFopen},   /* other letters in the mode */
+    {"_fdopen", (code)appleFdopen}, /* likewise */
     THE_SAME(fread),
     THE_SAME(fwrite),
     THE_SAME(fseek),
     THE_SAME(ftell),
+    THE_SAME(ferror),
     THE_SAME(fflush),
     THE_SAME(fileno),
     THE_SAME(fclose),
@@ -57,7 +59,12 @@ static const struct {
     THE_SAME(fsync),
     THE_SAME(rename),
     THE_SAME(unlink),
-    THE_SAME(getpid),
+    THE_SAME(close),
+    THE_SAME(mkstemp),
+    THE_SAME(readlink),
+    /* mode_t has 16 bits there, of which a caller fills a register. */
+    {"_fchmod", (code)appleFchmod},
+    {"_stat", (code)appleStat}, /* another struct */
 
     /* Other sizes, other ways to initialise them, other error numbers. */
     {"_pthread_mutex_init", (code)appleMutexInit},

@@ -26,6 +26,9 @@ size_t appleZonePressureRelief(void *zone, size_t goal);
 
 /* Files.c */
 void *appleFopen(const char *path, const char *mode);
+void *appleFdopen(int descriptor, const char *mode);
+int appleFchmod(int descriptor, unsigned mode);
+int appleStat(const char *path, void *about);
 
 /* Threads.c */
 int appleMutexInit(void *mutex, const void *attributes);

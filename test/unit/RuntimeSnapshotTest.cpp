@@ -14,11 +14,13 @@
 #include "RuntimeTestPlatform.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace kvc;
@@ -251,11 +253,134 @@ std::string contentOf(const std::string &path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-void writesFiles() {
-  namespace fs = std::filesystem;
+namespace fs = std::filesystem;
+
+fs::path makeFolder() {
   const fs::path folder =
       fs::temp_directory_path() / ("kvc-snapshot-" + std::to_string(getpid()));
   fs::create_directory(folder);
+  return folder;
+}
+
+/// st_mode of what a path names itself; -1: nothing.
+int modeOf(const fs::path &path) {
+  struct stat about;
+  return lstat(path.c_str(), &about) == 0 ? static_cast<int>(about.st_mode)
+                                          : -1;
+}
+
+std::string temporaryNameIn(const fs::path &folder) {
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with(".kvc-"))
+      return entry.path();
+  return "";
+}
+
+/// What fsync() is called with: the new file and its mode then; the folder,
+/// when the new file has its name.
+struct Synced {
+  fs::path folder;
+  int files = 0, folders = 0;
+  int fileMode = 0;
+  bool wasNamed = false;
+  bool fails = false; ///< of a folder
+} synced;
+
+/// Who may read it, what may stand in its place, and how long its name is.
+void keepsFilesPrivate() {
+  const fs::path folder = makeFolder();
+  const fs::path path = folder / "cache.kv";
+  Cache cache;
+  fillAll(cache, 5);
+  const std::string bytes = saved(cache);
+  auto saves = [&](const fs::path &to) {
+    CHECK_EQ(library().save(cache, to.c_str()), KVC_OK);
+    CHECK(contentOf(to) == bytes);
+    CHECK_EQ(temporaryNameIn(folder), "");
+  };
+  const mode_t mask = umask(0);
+  saves(path);
+  CHECK_EQ(modeOf(path), S_IFREG | 0600);
+  saves(path);
+  CHECK_EQ(modeOf(path), S_IFREG | 0600);
+  for (int mode : {0400, 0640, 0644, 0777}) {
+    chmod(path.c_str(), static_cast<mode_t>(mode));
+    saves(path);
+    CHECK_EQ(modeOf(path), S_IFREG | mode);
+  }
+  umask(mask);
+
+  // What a killed process left behind is in nobody's way.
+  for (int n = 0; n < 120; ++n)
+    std::ofstream(path.string() + "." + std::to_string(getpid()) + "-" +
+                  std::to_string(n) + ".tmp")
+        << "left";
+  saves(path);
+  for (size_t length = 240; length <= 255; ++length)
+    saves(folder / std::string(length, 'n'));
+  const fs::path tooLong = folder / std::string(256, 'n');
+  CHECK_EQ(library().save(cache, tooLong.c_str()), KVC_IO);
+  CHECK_EQ(cache.error(),
+           "cannot write ..." + std::string(120, 'n') + ": File name too long");
+
+  // What is no file stays what it is.
+  const fs::path fifo = folder / "fifo", device = folder / "null";
+  mkfifo(fifo.c_str(), 0644);
+  fs::create_symlink("/dev/null", device);
+  for (const fs::path &special : {fifo, device, fs::path("/dev/null")}) {
+    const int before = modeOf(special);
+    CHECK_EQ(library().save(cache, special.c_str()), KVC_IO);
+    CHECK_EQ(cache.error(), "cannot write " + special.string() +
+                                ": it is no file that another can take the "
+                                "place of; save_to writes to streams");
+    CHECK_EQ(modeOf(special), before);
+  }
+
+  // A link stays one: to a file, to one that there is not yet, of another link.
+  const fs::path inner = folder / "inner";
+  fs::create_directory(inner);
+  fs::create_symlink("inner/file", folder / "relative");
+  fs::create_symlink(folder / "relative", folder / "absolute");
+  fs::create_symlink("../absolute", inner / "back");
+  for (const char *link : {"relative", "absolute", "inner/back"}) {
+    saves(folder / link);
+    CHECK_EQ(modeOf(folder / link) & S_IFMT, S_IFLNK);
+    CHECK_EQ(modeOf(inner / "file"), S_IFREG | 0600);
+    CHECK_EQ(temporaryNameIn(inner), "");
+    fs::remove(inner / "file");
+  }
+  fs::create_symlink("loop", folder / "loop");
+  CHECK_EQ(library().save(cache, (folder / "loop").c_str()), KVC_IO);
+
+  // The device has the bytes before they have the name, and then the name.
+  synced = {folder};
+  saves(folder / "new");
+  CHECK_EQ(synced.files, 1);
+  CHECK_EQ(synced.fileMode, S_IFREG | 0600);
+  CHECK_EQ(synced.folders, 1);
+  CHECK(synced.wasNamed);
+  synced = {folder};
+  synced.fails = true;
+  CHECK_EQ(library().save(cache, (folder / "new").c_str()), KVC_IO);
+  CHECK_EQ(cache.error(), (folder / "new").string() +
+                              " is written, but its folder cannot be synced: "
+                              "Input/output error");
+  CHECK(contentOf(folder / "new") == bytes);
+  synced = {};
+
+  // A name without a folder; and one that ends as a folder's.
+  const fs::path here = fs::current_path();
+  fs::current_path(inner);
+  saves("plain");
+  CHECK_EQ(library().save(cache, ""), KVC_IO);
+  CHECK_EQ(library().save(cache, "none/"), KVC_IO);
+  CHECK_EQ(std::distance(fs::directory_iterator("."), {}), 2);
+  fs::current_path(here);
+  fs::remove_all(folder);
+}
+
+void writesFiles() {
+  const fs::path folder = makeFolder();
   const std::string path = folder / "cache.kv";
   auto files = [&] {
     return std::distance(fs::directory_iterator(folder), {});
@@ -273,13 +398,6 @@ void writesFiles() {
   CHECK_EQ(library().save(loaded, path.c_str()), KVC_OK);
   CHECK_EQ(files(), 1);
   const std::string bytes = contentOf(path);
-  // A name that another one left behind is not taken.
-  const std::string left = path + "." + std::to_string(getpid()) + "-0.tmp";
-  std::ofstream(left) << "left";
-  CHECK_EQ(library().save(loaded, path.c_str()), KVC_OK);
-  CHECK_EQ(contentOf(left), "left");
-  CHECK(contentOf(path) == bytes);
-  fs::remove(left);
   // Too long or too short.
   std::ofstream(path, std::ios::app) << "more";
   CHECK_EQ(library().load(cache, path.c_str()), KVC_SNAPSHOT);
@@ -293,19 +411,35 @@ void writesFiles() {
   CHECK_EQ(library().load(cache, nowhere.c_str()), KVC_IO);
   CHECK_EQ(cache.error(),
            "cannot read " + nowhere + ": No such file or directory");
-  CHECK_EQ(library().load(cache, folder.c_str()), KVC_SNAPSHOT);
-  // A folder that is not empty keeps its name.
+  // A folder is none to read, and keeps its name.
+  CHECK_EQ(library().load(cache, folder.c_str()), KVC_IO);
+  CHECK_EQ(cache.error(),
+           "cannot read " + folder.string() + ": Is a directory");
   CHECK_EQ(library().save(cache, folder.c_str()), KVC_IO);
-  CHECK(fs::is_directory(folder));
+  CHECK_EQ(cache.error(),
+           "cannot write " + folder.string() + ": it is a folder");
+  CHECK_EQ(files(), 1);
   fs::remove_all(folder);
-  CHECK(std::none_of(fs::directory_iterator(folder.parent_path()), {},
-                     [&](const fs::directory_entry &entry) {
-                       return entry.path().string().starts_with(
-                           folder.string());
-                     }));
 }
 
 } // namespace
+
+/// In the place of the C library's.
+extern "C" int fsync(int descriptor) {
+  struct stat about;
+  fstat(descriptor, &about);
+  if (S_ISREG(about.st_mode)) {
+    ++synced.files;
+    synced.fileMode = static_cast<int>(about.st_mode);
+    return fdatasync(descriptor);
+  }
+  ++synced.folders;
+  synced.wasNamed = synced.files == 1 && modeOf(synced.folder / "new") != -1;
+  if (!synced.fails)
+    return 0;
+  errno = EIO;
+  return -1;
+}
 
 int main() {
   int64_t before = liveBlocks;
@@ -314,6 +448,7 @@ int main() {
   goesBackAsFarAsItHolds();
   refusesWhatIsWrong();
   failsAsAWhole();
+  keepsFilesPrivate();
   writesFiles();
   CHECK_EQ(liveBlocks, before);
   return kvc::test::checkResult();

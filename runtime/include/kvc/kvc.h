@@ -294,12 +294,17 @@ typedef struct kvc_library_table {
   /* A snapshot: what is stored, in an order that depends on nothing but the
    * tokens and what the spec says of storing them; what rollback holds is not
    * in it. The same tokens give the same bytes on every target.
-   *  - save writes another file beside `path` and gives it that name at the
-   *    end; where it fails (KVC_IO), `path` is as it was.
+   *  - save writes another file beside `path` (.kvc-, and six characters),
+   *    gives it that name at the end, and syncs both; where it fails (KVC_IO),
+   *    `path` is as it was, unless the text says that the file is written and
+   *    its folder could not be synced. A new file has the mode 0600, one that
+   *    takes an old one's place the old one's. A link is followed, to a file
+   *    that there need not be yet. Folders, FIFOs, sockets and devices are
+   *    refused.
    *  - load takes the place of all that the cache had, and wants a cache of the
    *    same first position. Other files are refused with the reason
-   *    (KVC_SNAPSHOT, KVC_IO, KVC_OUT_OF_MEMORY), and the cache is as it was. A
-   *    reader has been where its owner is.
+   *    (KVC_SNAPSHOT; KVC_IO: it cannot be read; KVC_OUT_OF_MEMORY), and the
+   *    cache is as it was. A reader has been where its owner is.
    *  - save_to and load_from do the same with the caller's own stream. */
   kvc_status (*save)(kvc_cache *cache, const char *path);
   kvc_status (*load)(kvc_cache *cache, const char *path);
