@@ -53,6 +53,10 @@ def KV_PrecisionAttrInterface : KV_AxisInterface<"PrecisionAttrInterface"> {
       "unsigned", "getPairWords", (ins), [{}], [{ return 1; }]>,
     InterfaceMethod<"Bytes of one pair in the byte plan.",
       "unsigned", "getPairBytes", (ins), [{}], [{ return 4; }]>,
+    InterfaceMethod<[{The float type of a pair's scale and zero, where its words
+      are just these, side by side from the lowest bit on: a snapshot's are
+      checked. None where they are anything else.}],
+      "::mlir::Type", "getPairType", (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<[{Whether tokens wait as originals (in the policy's
       residual type) until they are coded, each with the pair of its block. If
       not, a token is written in this precision when it is appended, and

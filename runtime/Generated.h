@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-enum { KVC_GENERATED_VERSION = 4, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
+enum { KVC_GENERATED_VERSION = 5, KVC_MAX_STREAMS = 8, KVC_MAX_QUERIES = 4 };
 
 /* Bytes that the runtime keeps before each page; `held` counts them. */
 enum { KVC_PAGE_HEADER = 64 };
@@ -60,8 +60,10 @@ typedef struct kvc_gen_stream {
   /* What a snapshot has of a token, in an order that no layout changes: of
    * each kv head `channels` elements of `bits` bits, codes or floats; and of
    * each block of `pair_tokens` tokens (counted from the origin; 0: there are
-   * none) `pair_words` words a head of scales and zeros. */
-  int64_t channels, bits, pair_tokens, pair_words;
+   * none) `pair_words` words a head of scales and zeros. Where `pair_type`, a
+   * kvc_type, is not -1, these are a scale and a zero of that type by turns,
+   * from the lowest bit on; the scale is a normal number above 0. */
+  int64_t channels, bits, pair_tokens, pair_words, pair_type;
   /* A held token out of its page, and into it. elements: [kv_heads, channels],
    * each in the low bits of a word; pairs: [kv_heads, pair_words], those of the
    * token's block. Null where `remade`. */

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Elements.h"
 #include "runtime/Snapshot.h"
 #include "runtime/StoredForm.h"
 
@@ -67,11 +68,11 @@ private:
   kvc_status checkLengths();
   kvc_status openLayers();
   kvc_status readPart(int64_t layer, int64_t stream);
-  kvc_status readToken(LayerCache &store, Stream &stream,
-                       const SnapshotPart &part, int64_t token);
+  kvc_status readToken(int64_t layer, Stream &stream, const SnapshotPart &part,
+                       int64_t token);
   kvc_status coverRemade(int64_t layer);
   void exchange();
-  kvc_status checkFinite(int64_t layer);
+  kvc_status checkNumbers(int64_t layer);
   void closeLayers();
 
   kvc_cache &cache;
@@ -79,6 +80,7 @@ private:
   int64_t size;                 ///< -1: not known
   LayerCache *layers = nullptr; ///< the new ones, or, when exchanged, the old
   RowBuffers rows = {};
+  bool arePairs = true; ///< scales and zeros so far
 };
 
 kvc_status Load::endsEarly() {
@@ -229,6 +231,75 @@ kvc_status Load::checkLengths() {
 }
 
 //===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+//
+// What is loaded decodes to finite numbers as what was appended does: numbers
+// are refused that are beyond what any input makes. u = 2^-24 is a rounding to
+// f32, e = 2^-8 one to nearest in bf16, the coarsest type of 8 bits of
+// exponent, and 2e one that is directed; f16 saturates at 65504, far below all
+// bounds.
+//
+//  - append takes magnitudes up to M = 2^56, a number of each type.
+//  - A value is rounded to its type: at most M.
+//  - A key is rotated, by c and s of magnitudes |F cos| and |F sin| (1 + u)
+//  with
+//    the rotary setting's factor F: fl(fl(x0 c) - fl(x1 s)) is at most
+//    (1 + u)^3 M F (|cos| + |sin|) <= (1 + u)^3 sqrt(2) F M. What is not
+//    rotated is at most M. So, rounded, B = 1.42 max(1, F) M bounds all
+//    originals.
+//  - Of codes, zero is the least original rounded down: at most (1 + 2e) B. The
+//    scale is (max - zero) / (2^bits - 1), of two roundings to f32, rounded up:
+//    scale (2^bits - 1) <= (1 + 2e)(1 + u)^2 (2 + 2e) B < 2.03 B. (Where that
+//    is below the least scale, it is that: at most 2^-14.)
+//  - A code stands for at least zero and at most zero + scale (2^bits - 1)
+//    <= max + (max - zero)(2e + 3u) <= (1 + 2.01 * 2.01e) B < 1.02 B; reading
+//    it rounds twice.
+//
+// B and 1.02 B are below 1.45 max(1, F) M, and B (1 + 2e) is. 2 max(1, F) M is
+// what they are held against, and 2 of that for the scales: a power of two
+// where F is 1, and room for a precision of other coding. Products of two such
+// numbers with those of the query are as far from f32's range as with appended
+// ones.
+
+constexpr double largestValue = 0x1p57;
+
+/// Of the keys of an owner, and of its scales and zeros.
+double largestKey(int64_t layer) {
+  int64_t rope = kvc_generated.layer[layer].rope;
+  double factor = rope < 0 ? 1 : kvc_generated.rope[rope].factor;
+  return largestValue * (factor > 1 ? factor : 1);
+}
+
+/// NaN is not.
+bool areWithin(const float *values, int64_t count, double largest) {
+  bool within = true;
+  for (int64_t i = 0; i < count; ++i)
+    within &= __builtin_fabsf(values[i]) <= largest;
+  return within;
+}
+
+/// Scales and zeros that coding gives.
+bool arePossible(const SnapshotPart &part, const uint32_t *pairs,
+                 double largest) {
+  int64_t type = part.shape->pair_type;
+  if (type < 0)
+    return true;
+  double least = type == KVC_F16 ? 0x1p-14 : 0x1p-126;
+  double steps = static_cast<double>((uint64_t{1} << part.shape->bits) - 1);
+  int64_t numbers = part.pairBytes() / elementBytes(type);
+  for (int64_t i = 0; i < numbers; i += 2) {
+    double scale = elementValue(type, pairs, i);
+    double zero = elementValue(type, pairs, i + 1);
+    bool possible = scale >= least && scale * steps <= 2 * largest &&
+                    __builtin_fabs(zero) <= largest;
+    if (!possible) // also where one of them is NaN
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // Tokens
 //===----------------------------------------------------------------------===//
 
@@ -261,17 +332,20 @@ kvc_status Load::openLayers() {
   return KVC_OK;
 }
 
-kvc_status Load::readToken(LayerCache &store, Stream &stream,
+kvc_status Load::readToken(int64_t layer, Stream &stream,
                            const SnapshotPart &part, int64_t token) {
   if (!stream.reserve(stream.pagesOf({part.tokens.begin, token + 1})))
     return outOfMemory();
   stream.cover({part.tokens.begin, token + 1});
-  if (part.hasPairs(token) && !reader.get(rows.pairs, part.pairBytes()))
-    return endsEarly();
+  if (part.hasPairs(token)) {
+    if (!reader.get(rows.pairs, part.pairBytes()))
+      return endsEarly();
+    arePairs = arePairs && arePossible(part, rows.pairs, largestKey(layer));
+  }
   if (!reader.get(rows.bytes, part.rowBytes()))
     return endsEarly();
   unpack(rows.bytes, part.elements(), part.shape->bits, rows.elements);
-  part.shape->restore(&store.view, token, rows.elements, rows.pairs);
+  part.shape->restore(&layers[layer].view, token, rows.elements, rows.pairs);
   return KVC_OK;
 }
 
@@ -279,9 +353,13 @@ kvc_status Load::readPart(int64_t layer, int64_t stream) {
   LayerCache &store = layers[layer];
   SnapshotPart part(layer, stream, store.seen);
   for (int64_t t = part.tokens.begin; t < part.tokens.end; ++t)
-    if (kvc_status status = readToken(store, store.streams[stream], part, t))
+    if (kvc_status status = readToken(layer, store.streams[stream], part, t))
       return status;
-  return checkSum();
+  kvc_status status = checkSum(); // first: what is damaged is called that
+  if (status != KVC_OK || arePairs)
+    return status;
+  refuse() << "layer " << layer << " has scales or zeros that no codes have";
+  return KVC_SNAPSHOT;
 }
 
 /// Pages of codes that are made anew.
@@ -299,8 +377,8 @@ kvc_status Load::coverRemade(int64_t layer) {
   return KVC_OK;
 }
 
-/// Nothing that is stored is infinite or NaN: all is read once.
-kvc_status Load::checkFinite(int64_t layer) {
+/// All is read once.
+kvc_status Load::checkNumbers(int64_t layer) {
   const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
   int64_t width =
       kernel.kv_heads *
@@ -320,16 +398,14 @@ kvc_status Load::checkFinite(int64_t layer) {
     float *more = values + piece * width;
     status = readStored(&cache, static_cast<int32_t>(layer), from, to, values,
                         more, nullptr);
-    float sum = 0;
-    for (int64_t i = 0; i < (to - from) * kernel.kv_heads * kernel.head_dim;
-         ++i)
-      sum += values[i] * 0;
-    for (int64_t i = 0; i < (to - from) * kernel.kv_heads * kernel.value_dim;
-         ++i)
-      sum += more[i] * 0;
-    if (status != KVC_OK || sum == 0)
+    if (status != KVC_OK ||
+        (areWithin(values, (to - from) * kernel.kv_heads * kernel.head_dim,
+                   largestKey(layer)) &&
+         areWithin(more, (to - from) * kernel.kv_heads * kernel.value_dim,
+                   largestValue)))
       continue;
-    refuse() << "layer " << layer << " has numbers that are not finite";
+    refuse() << "layer " << layer
+             << " has numbers that are not finite or too large";
     status = KVC_SNAPSHOT;
   }
   cache.memory.give(values);
@@ -382,7 +458,7 @@ kvc_status Load::run() {
     exchange();
     for (int64_t i = 0; i < kvc_generated.layers && status == KVC_OK; ++i)
       if (!isReader(i))
-        status = checkFinite(i);
+        status = checkNumbers(i);
     if (status != KVC_OK)
       exchange();
   }

@@ -21,6 +21,15 @@ namespace kvc {
 #define GEN_PASS_DEF_EMITLIBRARY
 #include "compiler/emit/Passes.h.inc"
 
+/// A float type as kvc_type; -1: none.
+static int64_t typeNumber(Type type) {
+  if (!type)
+    return -1;
+  if (type.isF16())
+    return KVC_F16;
+  return type.isBF16() ? KVC_BF16 : KVC_F32;
+}
+
 namespace {
 
 /// The structs of runtime/Generated.h are made of 64-bit members, so a list of
@@ -180,7 +189,8 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
          4 * layout.pageWords, layout.layout.getPages(),
          kind == KVC_STREAM_CODE && stream.getEncoding().remakesCodes(),
          layout.layout.getChannels(), stream.getEncoding().getElementBits(),
-         layout.block ? layout.block->tokens : 0, pairWords, at(save),
+         layout.block ? layout.block->tokens : 0, pairWords,
+         typeNumber(stream.getEncoding().getPairType()), at(save),
          at(restore)});
   }
   kv::ShapeAttr shape = step.getShape();
@@ -266,13 +276,6 @@ void LibraryWriter::entryPoint(StringRef name, LLVM::LLVMFuncOp table) {
   LLVM::ReturnOp::create(builder, loc, call.getResults());
 }
 
-/// The model's element type as kvc_type.
-static int64_t ioOf(kv::ModelOp model) {
-  if (model.getIo().isF16())
-    return KVC_F16;
-  return model.getIo().isBF16() ? KVC_BF16 : KVC_F32;
-}
-
 /// Whether the module has the functions that the runtime calls of every kernel:
 /// what it lacks would be a null pointer there.
 static LogicalResult checkFunctions(kv::StepOp step) {
@@ -337,7 +340,7 @@ LogicalResult LibraryWriter::run() {
       Member::address(text("kvc_spec", model.getSpec().value_or(""))),
       Member::address(text("kvc_target", target ? target.getName() : "")),
       Member::address(text("kvc_stored", storedForm(model))),
-      ioOf(model),
+      typeNumber(model.getIo()),
       features,
       static_cast<int64_t>(layers.size()),
       static_cast<int64_t>(steps.size()),

@@ -88,6 +88,7 @@ mlir::Attribute fromRequest(mlir::MLIRContext *context,
   unsigned Point::getPairBytes() const {                                       \
     return affine::pairBytes(getScales());                                     \
   }                                                                            \
+  mlir::Type Point::getPairType() const { return getScales(); }                \
   bool Point::keepsOriginals() const { return true; }                          \
   bool Point::codesAreNumbers() const { return true; }                         \
   double Point::getLeastScale() const {                                        \

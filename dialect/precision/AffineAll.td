@@ -15,7 +15,7 @@ include "mlir/IR/AttrTypeBase.td"
 def KV_AffineAllAttr : AttrDef<KV_Dialect, "AffineAll", [
     DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
       "getPairWords", "getPairBytes", "keepsOriginals", "buildPair",
-      "buildUnpackPair", "codesAreNumbers", "getLeastScale"]>]> {
+      "buildUnpackPair", "codesAreNumbers", "getLeastScale", "getPairType"]>]> {
   let mnemonic = "affine_all";
   let summary = "codes with a scale and a zero for all stored tokens of a channel";
   let description = [{

@@ -16,7 +16,7 @@ def KV_AffineChannelAttr : AttrDef<KV_Dialect, "AffineChannel", [
     DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
       "getPairWords", "getPairBytes", "keepsOriginals", "codedTokens",
       "mostOriginals", "buildCodedTokens", "buildPair", "buildUnpackPair",
-      "codesAreNumbers", "getLeastScale"]>]> {
+      "codesAreNumbers", "getLeastScale", "getPairType"]>]> {
   let mnemonic = "affine_channel";
   let summary = "codes with a scale and a zero for `group` tokens of a channel";
   let description = [{

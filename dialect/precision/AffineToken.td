@@ -16,7 +16,7 @@ def KV_AffineTokenAttr : AttrDef<KV_Dialect, "AffineToken", [
     DeclareAttrInterfaceMethods<KV_PrecisionAttrInterface, [
       "getPairWords", "getPairBytes", "keepsOriginals", "codedTokens",
       "mostOriginals", "buildCodedTokens", "buildPair", "buildUnpackPair",
-      "codesAreNumbers", "getLeastScale"]>]> {
+      "codesAreNumbers", "getLeastScale", "getPairType"]>]> {
   let mnemonic = "affine_token";
   let summary = "codes with a scale and a zero for `group` channels of a token";
   let description = [{

@@ -61,6 +61,7 @@ template <int32_t Number> struct Kernel {
             32,
             codes && policy.flush ? policy.flush : 0,
             codes && policy.flush ? 1 : 0,
+            -1,
             remade ? nullptr : save<Stream>,
             remade ? nullptr : restore<Stream>};
   }

@@ -16,6 +16,7 @@
 #include "compiler/harness/Model.h"
 #include "test/unit/Check.h"
 
+#include <cmath>
 #include <cstring>
 
 using namespace kvc;
@@ -296,7 +297,134 @@ static void testHostile() {
   }
 }
 
+/// A key of originals at 2^57 is taken, as the largest that a rotation may
+/// make; what is larger is not, though it is finite. One owner, floats alone.
+static void testLargeNumbers() {
+  const Played played(std::string(smallModel) + "cache: {window: 9}\n", 7);
+  const Bytes good = played.snapshot();
+  const size_t keys = 40 + wordAt(good, 32) + 16, values = keys + 7 * 3 * 4 + 8;
+  for (auto [begin, count] : {std::pair(keys, 3), std::pair(values, 2)})
+    for (auto [number, taken] :
+         {std::pair(0x1p57f, true), std::pair(-0x1p57f, true),
+          std::pair(std::nextafterf(0x1p57f, INFINITY), false),
+          std::pair(-0x1.8p57f, false), std::pair(0x1p120f, false),
+          std::pair(-0x1p127f, false)}) {
+      Bytes bad = good;
+      const auto size = static_cast<size_t>(7 * count * 4);
+      std::memcpy(bad.data() + begin + 8, &number, sizeof number);
+      setWord(bad, begin + size, checksumOf(bad.data() + begin, size));
+      const std::string why = played.whyRefused(bad);
+      CHECK_EQ(why.empty(), taken);
+      CHECK(taken || why ==
+                         "not loaded: layer 0 has numbers that are not finite "
+                         "or too large");
+      CHECK_EQ(played.whyRefused(good), "");
+    }
+}
+
+/// Scales and zeros that stand for numbers of no input, and would in sums: a
+/// scale of 2^120 whose codes are all 0 makes infinity times 0 of a query.
+static void testForgedPairs(const char *type) {
+  const bool wide = llvm::StringRef(type) == "f32";
+  const Played played(
+      std::string(smallModel) +
+          "cache: {window: 9, keys: {bits: 4, per: token, scales: " + type +
+          "}}\n",
+      1);
+  const Bytes good = played.snapshot();
+  // The keys' originals come first and have none, then the codes: a pair, then
+  // three codes.
+  const size_t originals = 40 + wordAt(good, 32) + 16, pair = originals + 8,
+               size = (wide ? 8 : 4) + 2;
+  if (!CHECK_EQ(wordAt(good, pair + size),
+                checksumOf(good.data() + pair, size)))
+    return;
+  const Element element = llvm::StringRef(type) == "f16"    ? Element::F16
+                          : llvm::StringRef(type) == "bf16" ? Element::BF16
+                                                            : Element::F32;
+  auto refuses = [&](float scale, float zero) {
+    Bytes bad = good;
+    const size_t step = wide ? 4 : 2;
+    auto put = [&](size_t at, float number) {
+      std::memcpy(bad.data() + at, narrow(element, number).data(), step);
+    };
+    put(pair, scale);
+    put(pair + step, zero);
+    setWord(bad, pair + size, checksumOf(bad.data() + pair, size));
+    const std::string why = played.whyRefused(bad);
+    if (!why.empty())
+      CHECK_EQ(why,
+               "not loaded: layer 0 has scales or zeros that no codes have");
+    return !why.empty();
+  };
+  const float least = element == Element::F16 ? 0x1p-14f : 0x1p-126f;
+  CHECK(!refuses(1, 0));
+  CHECK(!refuses(least, -1));
+  for (float scale : {0.0f, -0.0f, -1.0f, least / 2, INFINITY, NAN})
+    CHECK(refuses(scale, 0));
+  for (float zero : {INFINITY, -INFINITY, NAN})
+    CHECK(refuses(1, zero));
+  if (element == Element::F16)
+    return;
+  CHECK(!refuses(1, -0x1p57f));
+  CHECK(!refuses(0x1p54f, -0x1p57f)); // of 15 steps
+  for (float scale : {0x1.2p54f, 0x1p120f})
+    CHECK(refuses(scale, 0));
+  for (float zero : {0x1.1p57f, -0x1.1p57f, 0x1p120f})
+    CHECK(refuses(1, zero));
+}
+
+/// The largest input that there is: what comes of it, is loaded.
+static void testLargestInput(const std::string &scaling,
+                             const std::string &cacheKeys) {
+  const Played played("model: {layers: 1, heads: 1, head_dim: 8, scale: 1e-9,\n"
+                      "        rope: {theta: 10, dims: 6" +
+                          scaling + "}}\n" + cacheKeys,
+                      0);
+  const float largest = 0x1p56f;
+  for (int64_t t = 0; t < 60; ++t) {
+    // All signs of the pairs of channels, at many angles.
+    TokenInput input;
+    for (int64_t i = 0; i < 8; ++i) {
+      input.k.push_back(t >> i % 6 & 1 ? largest : -largest);
+      input.v.push_back((t + i) % 3 ? largest : -largest);
+    }
+    CHECK_EQ(append(*played.library, *played.cache, 0,
+                    tokensOf(t, input, /*attends=*/false)),
+             KVC_OK);
+    const Bytes bytes = played.snapshot();
+    CHECK_EQ(played.whyRefused(bytes), "");
+    CHECK(played.snapshot() == bytes);
+  }
+}
+
+static void testLargestInput() {
+  for (const std::string scaling :
+       {"",
+        ", scaling: {type: yarn, factor: 4, original_context: 64, "
+        "attention_factor: 1000000}",
+        ", scaling: {type: yarn, factor: 4, original_context: 64, "
+        "attention_factor: 0.001}"})
+    for (const std::string type : {"f32", "bf16", "f16"}) {
+      testLargestInput(scaling, "cache: {window: 50, keys: " + type +
+                                    ", values: " + type +
+                                    ", sink: 2, sink_type: " + type + "}\n");
+      testLargestInput(
+          scaling,
+          "cache: {window: 50, keys: {bits: 2, per: channel, group: 4, "
+          "scales: " +
+              type +
+              "}, values: {bits: 8, per: token, group: 4, "
+              "scales: " +
+              type + "}, residual_type: " + type + "}\n");
+    }
+}
+
 int main() {
+  testLargeNumbers();
+  for (const char *type : {"f32", "bf16", "f16"})
+    testForgedPairs(type);
+  testLargestInput();
   testDamage("cache: {window: all, context: 40}\n", 7);
   testDamage("cache: {keys: {bits: 4, per: channel, group: 4}, values: {bits: "
              "2, per: token, residual: 2}, sink: 2, window: 7}\n",
