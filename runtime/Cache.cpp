@@ -23,28 +23,19 @@ constexpr int64_t largestFirstPosition = int64_t{1} << 40;
 constexpr int32_t mostThreads = 256;
 
 /// The options as far as the caller's struct has them; the rest is zero.
-kvc_status readOptions(const kvc_options *given, kvc_options &options) {
-  options = {};
-  if (!given)
-    return KVC_OK;
-  if (given->size < sizeof(given->size))
-    return KVC_INVALID_ARGUMENT;
-  size_t size = given->size < sizeof(options) ? given->size : sizeof(options);
-  __builtin_memcpy(&options, given, size);
-  return KVC_OK;
+kvc_options readOptions(const kvc_options *given) {
+  kvc_options options = {};
+  if (given)
+    __builtin_memcpy(&options, given,
+                     given->size < sizeof(options) ? given->size
+                                                   : sizeof(options));
+  return options;
 }
 
 /// Members of a later version must be zero: none is ignored.
 kvc_status checkKnown(const kvc_options *given, Text &error) {
-  // More than any version will have is no size.
-  constexpr uint32_t most = 4096;
   if (!given)
     return KVC_OK;
-  if (given->size > most) {
-    error << "size is " << static_cast<int64_t>(given->size)
-          << "; it is sizeof(kvc_options)";
-    return KVC_INVALID_ARGUMENT;
-  }
   const char *bytes = reinterpret_cast<const char *>(given);
   for (uint32_t i = sizeof(kvc_options); i < given->size; ++i)
     if (bytes[i]) {
@@ -215,15 +206,9 @@ kvc_status makeCache(const Allocator &memory, const kvc_options &options,
 
 } // namespace
 
-kvc_status createCache(const kvc_options *given, kvc_cache **out) {
-  kvc_options options;
-  kvc_status status = readOptions(given, options);
-  char unheard[1];
-  bool heard = options.error && options.error_size > 0;
-  Text error(heard ? options.error : unheard,
-             heard ? static_cast<int64_t>(options.error_size) : 1);
-  if (status == KVC_OK)
-    status = checkKnown(given, error);
+kvc_status createCache(const kvc_options *given, kvc_cache **out, Text &error) {
+  const kvc_options options = readOptions(given);
+  kvc_status status = checkKnown(given, error);
   if (status == KVC_OK)
     status = checkOptions(options, error);
   if (status == KVC_OK)
@@ -240,17 +225,17 @@ kvc_status forkCache(kvc_cache *from, const kvc_options *given,
   if (out)
     *out = nullptr;
   if (!from)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   from->error[0] = '\0';
+  Text error = beginError(*from);
   if (!out) {
-    beginError(*from) << "out is null";
+    error << "out is null";
     return KVC_INVALID_ARGUMENT;
   }
-  kvc_options options;
-  kvc_status status = readOptions(given, options);
-  Text error = beginError(*from);
-  if (status == KVC_OK)
-    status = checkKnown(given, error);
+  if (given && !isSize(given->size, KVC_LEAST(kvc_options, allocator_user)))
+    return refuseSize(given->size, "kvc_options", error);
+  kvc_options options = readOptions(given);
+  kvc_status status = checkKnown(given, error);
   if (status == KVC_OK)
     status = checkOptions(options, error);
   if (status == KVC_OK)
@@ -289,24 +274,24 @@ void destroyCache(kvc_cache *cache) {
 
 Text beginError(kvc_cache &cache) {
   if (cache.error[0])
-    return Text(cache.unheard, sizeof(cache.unheard));
+    return Text(nullptr, 0);
   return Text(cache.error, sizeof(cache.error));
 }
 
-kvc_status checkLayer(kvc_cache &cache, int64_t layer) {
+kvc_status checkLayer(int64_t layer, Text error) {
   if (isLayer(layer))
     return KVC_OK;
-  beginError(cache) << "there is no layer " << layer << ": the model has "
-                    << kvc_generated.layers << " layers, from 0";
+  error << "there is no layer " << layer << ": the model has "
+        << kvc_generated.layers << " layers, from 0";
   return KVC_INVALID_ARGUMENT;
 }
 
 kvc_status beginCall(kvc_cache *cache, int64_t layer, const void *pointer,
                      const char *name) {
   if (!cache)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   cache->error[0] = '\0';
-  if (kvc_status status = checkLayer(*cache, layer))
+  if (kvc_status status = checkLayer(layer, beginError(*cache)))
     return status;
   if (pointer)
     return KVC_OK;

@@ -17,6 +17,7 @@
 #include "kvc/kvc.h"
 #include "runtime/Allocator.h"
 #include "runtime/Angles.h"
+#include "runtime/Errors.h"
 #include "runtime/Generated.h"
 #include "runtime/Pages.h"
 #include "runtime/Text.h"
@@ -50,14 +51,15 @@ struct kvc_cache {
   kvc::runtime::Executor executor;
   float *workspace; ///< of the piece that is under way
   int64_t workspaceFloats;
-  bool busy;       ///< in a group of requests
-  char error[256]; ///< of the last call; "" after a success
-  char unheard[1]; ///< texts of further errors in one call
+  bool busy;                            ///< in a group of requests
+  char error[kvc::runtime::errorBytes]; ///< of the last call; "": a success
 };
 
 namespace kvc::runtime {
 
-kvc_status createCache(const kvc_options *options, kvc_cache **out);
+/// `options` have a size that may be; the reason of a failure goes to `error`.
+kvc_status createCache(const kvc_options *options, kvc_cache **out,
+                       Text &error);
 kvc_status forkCache(kvc_cache *from, const kvc_options *options,
                      kvc_cache **out);
 void destroyCache(kvc_cache *cache);
@@ -101,7 +103,7 @@ kvc_status beginCall(kvc_cache *cache, int64_t layer, const void *pointer,
                      const char *name);
 
 /// KVC_INVALID_ARGUMENT, with its text, where `layer` is no layer.
-kvc_status checkLayer(kvc_cache &cache, int64_t layer);
+kvc_status checkLayer(int64_t layer, Text error);
 
 } // namespace kvc::runtime
 

@@ -102,7 +102,7 @@ int64_t lengthAt(const kvc_cache &cache, int64_t position) {
 /// Looks a request's layer up, checks all and gets all memory.
 kvc_status prepare(Request &request, int64_t position) {
   kvc_cache &cache = *request.cache;
-  if (kvc_status status = checkLayer(cache, request.layerNumber))
+  if (kvc_status status = checkLayer(request.layerNumber, beginError(cache)))
     return status;
   request.layer = &kvc_generated.layer[request.layerNumber];
   request.kernel = request.layer->kernel;
@@ -182,11 +182,12 @@ Request requestOf(const kvc_query &query) {
 template <typename Item>
 kvc_status runItems(Item *items, size_t count, bool attends) {
   if (!items)
-    return count ? KVC_INVALID_ARGUMENT : KVC_OK;
+    return count ? refuseNull("the array of items") : KVC_OK;
   for (size_t i = 0; i < count; ++i)
     if (items[i].cache)
       items[i].cache->error[0] = '\0';
   kvc_status first = KVC_OK;
+  bool isTold = false; // that an item has no cache
   Group group;
   for (size_t i = 0; i < count; ++i) {
     if (!group.takes(items[i].cache))
@@ -198,6 +199,10 @@ kvc_status runItems(Item *items, size_t count, bool attends) {
       status = prepare(request, items[i].position);
       if (status == KVC_OK)
         group.add(request);
+    } else if (!isTold) {
+      beginThreadError() << "item " << static_cast<int64_t>(i)
+                         << ": cache is null";
+      isTold = true;
     }
     items[i].status = status;
     if (first == KVC_OK)
@@ -225,15 +230,36 @@ kvc_status attendQueries(kvc_query *queries, size_t count) {
   return runItems(queries, count, /*attends=*/true);
 }
 
+/// The arguments of a merge, which needs no cache.
+static kvc_status checkMerge(int32_t layer, const kvc_part *parts, size_t count,
+                             int64_t tokens, const void *out) {
+  if (!isLayer(layer))
+    return checkLayer(layer, beginThreadError());
+  if (tokens < 0 || tokens > mostTokens) {
+    beginThreadError() << "tokens is " << tokens << ": 0 to 2^40 is taken";
+    return KVC_INVALID_ARGUMENT;
+  }
+  if (count > PTRDIFF_MAX / sizeof(kvc_part)) {
+    beginThreadError() << "count is more than any array has";
+    return KVC_INVALID_ARGUMENT;
+  }
+  if (count > 0 && !parts)
+    return refuseNull("parts");
+  if (tokens > 0 && !out)
+    return refuseNull("out");
+  for (size_t i = 0; i < count && tokens > 0; ++i)
+    if (!parts[i].out || !parts[i].lse) {
+      beginThreadError() << (parts[i].out ? "lse" : "out") << " of part "
+                         << static_cast<int64_t>(i) << " is null";
+      return KVC_INVALID_ARGUMENT;
+    }
+  return KVC_OK;
+}
+
 kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
                       int64_t tokens, void *out, float *lse) {
-  if (!isLayer(layer) || tokens < 0 || tokens > mostTokens ||
-      (count > 0 && !parts) || (tokens > 0 && !out) ||
-      count > PTRDIFF_MAX / sizeof(kvc_part))
-    return KVC_INVALID_ARGUMENT;
-  for (size_t i = 0; i < count && tokens > 0; ++i)
-    if (!parts[i].out || !parts[i].lse)
-      return KVC_INVALID_ARGUMENT;
+  if (kvc_status status = checkMerge(layer, parts, count, tokens, out))
+    return status;
   static_assert(sizeof(kvc_part) == sizeof(kvc_gen_part));
   const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
   int64_t width = kernel.heads * kernel.value_dim;
@@ -248,7 +274,7 @@ kvc_status mergeParts(int32_t layer, const kvc_part *parts, size_t count,
 
 kvc_status resetCache(kvc_cache *cache) {
   if (!cache)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   cache->error[0] = '\0';
   for (int64_t i = 0; i < kvc_generated.layers; ++i) {
     LayerCache &layer = cache->layers[i];

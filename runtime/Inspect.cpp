@@ -41,7 +41,7 @@ struct Plan {
   }
   int64_t stored() const { return out[0]; }
   kvc_bytes bytes() const {
-    return {out[1], out[2], out[3], out[4], out[5], out[6], 0};
+    return {out[1], out[2], out[3], out[4], out[5], out[6], 0, {}};
   }
   int64_t total() const {
     return out[1] + out[2] + out[3] + out[4] + out[5] + out[6];
@@ -127,30 +127,39 @@ kvc_status readStored(kvc_cache *cache, int32_t layer, int64_t from, int64_t to,
 kvc_status measure(kvc_cache *cache, int32_t layer, kvc_stats *out) {
   if (kvc_status status = beginCall(cache, layer, out, "out"))
     return status;
+  if (!isSize(out->size, KVC_LEAST(kvc_stats, shared)))
+    return refuseSize(out->size, "kvc_stats", beginError(*cache));
   const LayerCache &store = cache->layers[layer];
   const kvc_gen_kernel &kernel = *kvc_generated.layer[layer].kernel;
-  *out = {};
-  out->seen = store.seen;
-  if (isReader(layer))
-    return KVC_OK;
-  if (kvc_status status = recodeNow(*cache, layer))
-    return status;
-  Plan plan(kernel, store.seen, store.reached);
-  out->stored = plan.stored();
-  out->evicted = store.seen - plan.stored();
-  out->saturated = store.saturated + store.codesSaturated;
-  for (int64_t i = 0; i < kernel.streams; ++i) {
-    out->held += store.streams[i].heldBytes();
-    out->shared += store.streams[i].sharedBytes();
+  kvc_stats mine = {};
+  mine.seen = store.seen;
+  if (!isReader(layer)) {
+    if (kvc_status status = recodeNow(*cache, layer))
+      return status;
+    Plan plan(kernel, store.seen, store.reached);
+    mine.stored = plan.stored();
+    mine.evicted = store.seen - plan.stored();
+    mine.saturated = store.saturated + store.codesSaturated;
+    for (int64_t i = 0; i < kernel.streams; ++i) {
+      mine.held += store.streams[i].heldBytes();
+      mine.shared += store.streams[i].sharedBytes();
+    }
+    mine.used = plan.bytes();
+    mine.used.padding = mine.held - plan.total();
   }
-  out->used = plan.bytes();
-  out->used.padding = out->held - plan.total();
+  giveAnswer(out, &mine, sizeof(mine));
   return KVC_OK;
 }
 
 kvc_status planBytes(int32_t layer, int64_t tokens, kvc_bytes *out) {
-  if (!out || !isLayer(layer) || tokens < 0 || tokens > largestPlan)
+  if (!out)
+    return refuseNull("out");
+  if (!isLayer(layer))
+    return checkLayer(layer, beginThreadError());
+  if (tokens < 0 || tokens > largestPlan) {
+    beginThreadError() << "tokens is " << tokens << ": 0 to 2^40 is taken";
     return KVC_INVALID_ARGUMENT;
+  }
   *out = {};
   if (!isReader(layer))
     *out = Plan(*kvc_generated.layer[layer].kernel, tokens, tokens).bytes();

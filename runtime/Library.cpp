@@ -14,6 +14,7 @@
 #include "runtime/Library.h"
 
 #include "runtime/Cache.h"
+#include "runtime/Errors.h"
 #include "runtime/Platform.h"
 #include "runtime/Snapshot.h"
 
@@ -50,80 +51,99 @@ void explain(kvc_status refusal, Text &text) {
   }
 }
 
-/// Written once in a process; whoever comes while another thread writes it
-/// waits for some hundred instructions.
-enum RefusalState { Unwritten, BeingWritten, Written };
-int refusalState = Unwritten;
-char refusalText[256];
-
-const char *refusalHere() {
+/// Refuses all calls that run code of the generated kind.
+kvc_status refuseHere() {
+  forgetThreadError();
   kvc_status refusal = checkHere();
-  if (refusal == KVC_OK)
-    return "";
-  int state = Unwritten;
-  if (__atomic_compare_exchange_n(&refusalState, &state, BeingWritten, false,
-                                  __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
-    Text text(refusalText, sizeof(refusalText));
+  if (refusal != KVC_OK) {
+    Text text = beginThreadError();
     explain(refusal, text);
-    __atomic_store_n(&refusalState, Written, __ATOMIC_RELEASE);
   }
-  while (__atomic_load_n(&refusalState, __ATOMIC_ACQUIRE) != Written)
-    ;
-  return refusalText;
+  return refusal;
 }
 
 kvc_status info(kvc_info *out) {
+  forgetThreadError();
   if (!out)
-    return KVC_INVALID_ARGUMENT;
-  out->abi_version = KVC_ABI_VERSION;
-  out->name = kvc_generated.name;
-  out->spec = kvc_generated.spec;
-  out->target = kvc_generated.target;
-  out->io = static_cast<kvc_type>(kvc_generated.io);
-  out->layers = static_cast<int32_t>(kvc_generated.layers);
-  out->kernels = static_cast<int32_t>(kvc_generated.kernels);
+    return refuseNull("out");
+  if (!isSize(out->size, KVC_LEAST(kvc_info, kernels)))
+    return refuseSize(out->size, "kvc_info", beginThreadError());
+  kvc_info mine;
+  mine.abi_version = KVC_ABI_VERSION;
+  mine.name = kvc_generated.name;
+  mine.spec = kvc_generated.spec;
+  mine.target = kvc_generated.target;
+  mine.io = static_cast<kvc_type>(kvc_generated.io);
+  mine.layers = static_cast<int32_t>(kvc_generated.layers);
+  mine.kernels = static_cast<int32_t>(kvc_generated.kernels);
+  giveAnswer(out, &mine, sizeof(mine));
   return KVC_OK;
 }
 
 kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
-  if (!out || layer < 0 || layer >= kvc_generated.layers)
+  forgetThreadError();
+  if (!out)
+    return refuseNull("out");
+  if (layer < 0 || layer >= kvc_generated.layers) {
+    beginThreadError() << "there is no layer " << layer << ": the model has "
+                       << kvc_generated.layers << " layers, from 0";
     return KVC_INVALID_ARGUMENT;
+  }
+  if (!isSize(out->size, KVC_LEAST(kvc_layer_info, learned_sinks)))
+    return refuseSize(out->size, "kvc_layer_info", beginThreadError());
   const kvc_gen_layer &itsLayer = kvc_generated.layer[layer];
   const kvc_gen_kernel &kernel = *itsLayer.kernel;
-  out->heads = static_cast<int32_t>(kernel.heads);
-  out->kv_heads = static_cast<int32_t>(kernel.kv_heads);
-  out->head_dim = static_cast<int32_t>(kernel.head_dim);
-  out->value_dim = static_cast<int32_t>(kernel.value_dim);
-  out->owner = static_cast<int32_t>(itsLayer.owner);
-  out->kernel = static_cast<int32_t>(itsLayer.kernel_number);
-  out->piece = static_cast<int32_t>(kernel.rows);
-  out->chunk = static_cast<int32_t>(itsLayer.chunk);
-  out->rollback = static_cast<int32_t>(kernel.rollback);
-  out->limit = kernel.limit;
-  out->policy = itsLayer.policy;
-  out->learned_sinks = static_cast<int32_t>(kernel.learned_sinks);
+  kvc_layer_info mine;
+  mine.heads = static_cast<int32_t>(kernel.heads);
+  mine.kv_heads = static_cast<int32_t>(kernel.kv_heads);
+  mine.head_dim = static_cast<int32_t>(kernel.head_dim);
+  mine.value_dim = static_cast<int32_t>(kernel.value_dim);
+  mine.owner = static_cast<int32_t>(itsLayer.owner);
+  mine.kernel = static_cast<int32_t>(itsLayer.kernel_number);
+  mine.piece = static_cast<int32_t>(kernel.rows);
+  mine.chunk = static_cast<int32_t>(itsLayer.chunk);
+  mine.rollback = static_cast<int32_t>(kernel.rollback);
+  mine.limit = kernel.limit;
+  mine.policy = itsLayer.policy;
+  mine.learned_sinks = static_cast<int32_t>(kernel.learned_sinks);
+  giveAnswer(out, &mine, sizeof(mine));
   return KVC_OK;
 }
 
-kvc_status create(const kvc_options *options, kvc_cache **out) {
-  if (!out)
+/// KVC_OK, or why not, in `text`; `options` are null or have a right size.
+kvc_status tryCreate(const kvc_options *options, kvc_cache **out, Text &text) {
+  if (!out) {
+    text << "out is null";
     return KVC_INVALID_ARGUMENT;
-  *out = nullptr;
-  if (kvc_status status = checkHere()) {
-    // Also where the struct is of a version that ends behind these two.
-    constexpr size_t told =
-        offsetof(kvc_options, error_size) + sizeof(options->error_size);
-    if (options && options->size >= told && options->error &&
-        options->error_size > 0)
-      Text(options->error, static_cast<int64_t>(options->error_size))
-          << refusalHere();
-    return status;
   }
-  return createCache(options, out);
+  *out = nullptr;
+  if (kvc_status refusal = checkHere()) {
+    explain(refusal, text);
+    return refusal;
+  }
+  return createCache(options, out, text);
+}
+
+kvc_status create(const kvc_options *options, kvc_cache **out) {
+  forgetThreadError();
+  if (options &&
+      !isSize(options->size, KVC_LEAST(kvc_options, allocator_user))) {
+    if (out)
+      *out = nullptr;
+    return refuseSize(options->size, "kvc_options", beginThreadError());
+  }
+  char words[errorBytes];
+  Text text(words, sizeof(words));
+  kvc_status status = tryCreate(options, out, text);
+  if (status != KVC_OK)
+    beginThreadError() << words;
+  if (options && options->error && options->error_size > 0)
+    Text(options->error, static_cast<int64_t>(options->error_size)) << words;
+  return status;
 }
 
 kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
-  if (kvc_status status = checkHere())
+  if (kvc_status status = refuseHere())
     return status;
   return planBytes(layer, tokens, out);
 }
@@ -134,8 +154,9 @@ bool canMerge;
 
 kvc_status merge(int32_t layer, const kvc_part *parts, size_t count,
                  int64_t tokens, void *out, float *lse) {
+  forgetThreadError();
   if (!__atomic_load_n(&canMerge, __ATOMIC_RELAXED)) {
-    if (kvc_status status = checkHere())
+    if (kvc_status status = refuseHere())
       return status;
     __atomic_store_n(&canMerge, true, __ATOMIC_RELAXED);
   }
@@ -143,7 +164,7 @@ kvc_status merge(int32_t layer, const kvc_part *parts, size_t count,
 }
 
 const char *lastError(const kvc_cache *cache) {
-  return cache ? cache->error : refusalHere();
+  return cache ? cache->error : threadError();
 }
 
 void destroy(kvc_cache *cache) {

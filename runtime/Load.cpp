@@ -476,7 +476,7 @@ kvc_status loadSized(kvc_cache &cache, kvc_read read, void *user,
 
 kvc_status loadFrom(kvc_cache *cache, kvc_read read, void *user) {
   if (!cache)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   cache->error[0] = '\0';
   if (read)
     return loadSized(*cache, read, user, /*size=*/-1);

@@ -117,6 +117,11 @@ private:
   void *handle;
 };
 
+/// Bytes that this thread has to itself until it ends, the same at each call;
+/// zero at first. Null where memory is short; and, unless `make`, where it has
+/// none yet.
+void *threadBytes(size_t bytes, bool make);
+
 /// A file, read or written from its begin to its end.
 class File {
 public:

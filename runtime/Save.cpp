@@ -111,7 +111,7 @@ void putPart(const LayerCache &store, const SnapshotPart &part,
 
 kvc_status saveTo(kvc_cache *cache, kvc_write write, void *user) {
   if (!cache)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   cache->error[0] = '\0';
   if (!write) {
     beginError(*cache) << "write is null";

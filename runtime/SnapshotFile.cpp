@@ -204,7 +204,7 @@ kvc_status Replacement::run() {
 
 kvc_status checkPath(kvc_cache *cache, const char *path) {
   if (!cache)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   cache->error[0] = '\0';
   if (path)
     return KVC_OK;

@@ -15,7 +15,8 @@ namespace kvc::runtime {
 
 Text::Text(char *buffer, int64_t capacity)
     : buffer(buffer), capacity(capacity) {
-  buffer[0] = '\0';
+  if (capacity > 0)
+    buffer[0] = '\0';
 }
 
 void Text::put(char character) {

@@ -19,7 +19,8 @@ namespace kvc::runtime {
 
 class Text {
 public:
-  /// A text in `buffer`, which holds `capacity` >= 1 bytes; empty at first.
+  /// A text in `buffer`, which holds `capacity` bytes; empty at first. Where
+  /// that is 0 nobody hears it.
   Text(char *buffer, int64_t capacity);
 
   Text &operator<<(const char *words);

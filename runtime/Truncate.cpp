@@ -56,7 +56,7 @@ kvc_status checkHeld(kvc_cache &cache, int64_t layer, int64_t tokens) {
 
 kvc_status truncateCache(kvc_cache *cache, int64_t tokens) {
   if (!cache)
-    return KVC_INVALID_ARGUMENT;
+    return refuseNull("cache");
   cache->error[0] = '\0';
   int64_t longest = 0;
   for (int64_t i = 0; i < kvc_generated.layers; ++i)

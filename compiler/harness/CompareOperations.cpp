@@ -174,6 +174,7 @@ bool Comparison::compareRefusal(const char *what, kvc_status want,
                                 function_ref<kvc_status()> asked) {
   // A text of before would pass for one of this call's.
   kvc_stats stats = {};
+  stats.size = sizeof stats;
   if (!compareStatus("stats",
                      LibraryCall("stats").run(library->stats, actual.get(),
                                               int32_t(0), &stats),

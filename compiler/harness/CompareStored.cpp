@@ -38,6 +38,7 @@ bool Comparison::compareStored(int64_t layer) {
 
 bool Comparison::compareStats(int64_t layer) {
   kvc_stats got = {};
+  got.size = sizeof got;
   if (LibraryCall("stats", layer)
           .run(library->stats, actual.get(), static_cast<int32_t>(layer), &got))
     return missed(layer, Twine("stats fail: ") + actual.lastError());

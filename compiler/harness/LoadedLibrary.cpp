@@ -96,6 +96,7 @@ Expected<LoadedLibrary> LoadedLibrary::open(StringRef path, StringRef runner) {
 }
 
 Error LoadedLibrary::describe(StringRef path) {
+  about.size = sizeof about;
   if (table->info(&about) != KVC_OK || about.layers < 1 || !about.name ||
       !about.spec || about.io < KVC_F32 || about.io > KVC_BF16)
     return userError("'" + path + "' does not say what it is" +
@@ -103,6 +104,7 @@ Error LoadedLibrary::describe(StringRef path) {
                                                        : std::string()));
   for (int32_t layer = 0; layer < about.layers; ++layer) {
     kvc_layer_info info = {};
+    info.size = sizeof info;
     if (table->layer_info(layer, &info) != KVC_OK || info.heads < 1 ||
         info.kv_heads < 1 || info.head_dim < 1 || info.value_dim < 1 ||
         info.owner < 0 || info.owner > layer)

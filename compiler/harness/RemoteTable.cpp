@@ -416,12 +416,14 @@ Expected<const kvc_library_table *> openTable(Remote &remote) {
   table.size = static_cast<uint32_t>(remote.tableSize());
   // Another version's structs are not ours; whoever opens it refuses it.
   kvc_info about = {};
+  about.size = sizeof about;
   if (table.abi_version != KVC_ABI_VERSION || table.size < sizeof table ||
       info(&about) != KVC_OK)
     return &table;
   current.elementBytes = about.io == KVC_F32 ? 4 : 2;
   for (int32_t layer = 0; layer < about.layers; ++layer) {
     kvc_layer_info shape = {};
+    shape.size = sizeof shape;
     layerInfo(layer, &shape);
     current.layers.push_back(shape);
   }

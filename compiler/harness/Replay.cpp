@@ -100,6 +100,7 @@ Error replay(const LoadedLibrary &library, const LibraryCache &cache,
 Expected<kvc_stats> statsOf(const LoadedLibrary &library,
                             const LibraryCache &cache, size_t layer) {
   kvc_stats stats = {};
+  stats.size = sizeof stats;
   if (LibraryCall("stats", static_cast<int64_t>(layer))
           .run(library->stats, cache.get(), static_cast<int32_t>(layer),
                &stats))

@@ -86,6 +86,7 @@ static void measure(const Subject &subject, const Comparison &comparison,
   const LoadedLibrary &library = *subject.library;
   for (size_t layer = 0; layer < library.layers().size(); ++layer) {
     kvc_stats stats = {};
+    stats.size = sizeof stats;
     LibraryCall("stats", static_cast<int64_t>(layer))
         .run(library->stats, comparison.cache().get(),
              static_cast<int32_t>(layer), &stats);

@@ -240,6 +240,7 @@ Error Walk::measure(int64_t &bytes, int64_t &attends) const {
   bytes = attends = 0;
   for (auto [layer, shape] : enumerate(library.layers())) {
     kvc_stats stats = {};
+    stats.size = sizeof stats;
     const kvc_status status =
         LibraryCall("stats", shape.owner)
             .run(library->stats, caches.front().get(),

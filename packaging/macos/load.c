@@ -31,7 +31,7 @@
 #include <time.h>
 
 static const kvc_library_table *kvc;
-static kvc_info about;
+static kvc_info about = {.size = sizeof about};
 static kvc_layer_info *layers;
 static int failures;
 
@@ -267,6 +267,7 @@ static int64_t describe(int64_t tokens) {
   printf("%s, for %s, %d layers\n", about.name, about.target, about.layers);
   layers = room(about.layers * (int64_t)sizeof *layers);
   for (int layer = 0; layer < about.layers; ++layer) {
+    layers[layer].size = sizeof *layers;
     kvc->layer_info(layer, &layers[layer]);
     if (layers[layer].limit >= 0 && layers[layer].limit < tokens)
       tokens = layers[layer].limit;

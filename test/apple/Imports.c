@@ -80,6 +80,10 @@ static const struct {
     {"_pthread_attr_setstacksize", (code)appleAttrSetStackSize},
     {"_pthread_create", (code)appleCreate},
     {"_pthread_join", (code)appleJoin},
+    /* A key has 64 bits there. */
+    {"_pthread_key_create", (code)appleKeyCreate},
+    {"_pthread_getspecific", (code)appleGetSpecific},
+    {"_pthread_setspecific", (code)appleSetSpecific},
     THE_SAME(sched_yield),
 
     /* Linux has no such function; getauxval() knows what is asked. */

@@ -14,6 +14,7 @@
 #define KVC_TEST_APPLE_IMPORTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Errors.c */
 int appleErrorOf(int error); /* Linux's number, as macOS's */
@@ -45,6 +46,9 @@ int appleAttrSetStackSize(void *attributes, size_t bytes);
 int appleCreate(void **thread, const void *attributes,
                 void *(*function)(void *), void *argument);
 int appleJoin(void *thread, void **result);
+int appleKeyCreate(uint64_t *key, void (*end)(void *));
+void *appleGetSpecific(uint64_t key);
+int appleSetSpecific(uint64_t key, const void *value);
 
 /* Cpu.c */
 int appleSysctlbyname(const char *name, void *old, size_t *old_size,

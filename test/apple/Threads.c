@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,4 +187,32 @@ int appleCreate(void **thread, const void *attributes,
 
 int appleJoin(void *thread, void **result) {
   return appleErrorOf(pthread_join((pthread_t)thread, result));
+}
+
+/* A key has 64 bits there: whoever gave room for 32 finds something broken.
+ * What ends a thread's value is called from this program's code, so that it may
+ * only be one of its own: free(), as libraries of kvc have it. */
+
+static const uint64_t keySignature = (uint64_t)0x4b657921 << 32;
+
+int appleKeyCreate(uint64_t *key, void (*end)(void *)) {
+  pthread_key_t here;
+  if (end && end != free)
+    return EINVAL;
+  const int error = pthread_key_create(&here, end);
+  if (!error)
+    *key = keySignature | here;
+  return appleErrorOf(error);
+}
+
+static bool isKey(uint64_t key) { return (key & keySignature) == keySignature; }
+
+void *appleGetSpecific(uint64_t key) {
+  return isKey(key) ? pthread_getspecific((pthread_key_t)key) : NULL;
+}
+
+int appleSetSpecific(uint64_t key, const void *value) {
+  return isKey(key)
+             ? appleErrorOf(pthread_setspecific((pthread_key_t)key, value))
+             : EINVAL;
 }

@@ -347,7 +347,8 @@ SIGNATURE = [
     (changed_code, "is not what was signed", UNSIGNED),
     (lambda d: d.put(d.commands["UUID"] + 8, 0), "the page at 0 is not what was signed", UNSIGNED),
     (lambda d: change(d, d.signed[0], lambda b: b ^ 1, "B"), "the page at 0 is not what was signed", UNSIGNED),
-    (lambda d: change(d, d.linkedit_begin - 1, lambda b: b ^ 1, "B"), "is not what was signed", UNSIGNED),
+    # The last byte of all before it may end a name, which is looked at first.
+    (lambda d: change(d, d.linkedit_begin - 2, lambda b: b ^ 1, "B"), "is not what was signed", UNSIGNED),
     (in_command("CODE_SIGNATURE", 12, 32), "do not end the file"),
     (in_signature(0, 0xFADE0CC1), "it begins with 0xfade0cc1"),
     (in_signature(4, 0x7FFFFFFF), "it says 2147483647 bytes of"),

@@ -49,14 +49,16 @@ std::vector<char> randomBytes(int64_t elements, kvc_type io,
 struct Sequence {
   const kvc_library_table *table = nullptr;
   kvc_cache *cache = nullptr;
-  kvc_info info{};
+  kvc_info info = {};
+  info.size = sizeof info;
   std::vector<char> q, k, v, out;
   int64_t position = 0;
 
   bool open(const kvc_library_table *its, int32_t threads, int64_t chunk) {
     table = its;
     table->info(&info);
-    kvc_layer_info layer;
+    kvc_layer_info layer = {};
+    layer.size = sizeof layer;
     table->layer_info(0, &layer);
     std::minstd_rand random(1);
     q = randomBytes(chunk * layer.heads * layer.head_dim, info.io, random);

@@ -56,9 +56,11 @@ int main(int count, char **words) {
     return 1;
   }
   library = reinterpret_cast<kvc_library_function>(symbol)();
-  kvc_info about;
+  kvc_info about = {};
+  about.size = sizeof about;
   library->info(&about);
-  kvc_layer_info layer;
+  kvc_layer_info layer = {};
+  layer.size = sizeof layer;
   library->layer_info(0, &layer);
 
   constexpr int64_t piece = 2048;
@@ -104,7 +106,8 @@ int main(int count, char **words) {
         secondsOf([&] { check(library->fork(cache, nullptr, &fork), cache); }));
     held = shared = 0;
     for (int32_t i = 0; i < about.layers; ++i) {
-      kvc_stats stats;
+      kvc_stats stats = {};
+      stats.size = sizeof stats;
       check(library->stats(fork, i, &stats), fork);
       held += stats.held;
       shared += stats.shared;

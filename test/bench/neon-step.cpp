@@ -35,7 +35,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: neon-step TOKENS, on a CPU that the library has\n");
     return 2;
   }
-  kvc_layer_info layer;
+  kvc_layer_info layer = {};
+  layer.size = sizeof layer;
   table->layer_info(0, &layer);
   const int64_t most = layer.heads * (layer.head_dim + layer.value_dim);
   auto *numbers = static_cast<float *>(malloc(2 * most * sizeof(float)));

@@ -192,6 +192,7 @@ public:
 
   kvc_stats stats() const {
     kvc_stats stats = {};
+    stats.size = sizeof stats;
     CHECK_EQ(library->stats(cache->get(), 0, &stats), KVC_OK);
     return stats;
   }

@@ -95,7 +95,8 @@ void check(const char *arithmetic) {
   for (int64_t token = 0; token < tokens; token += 256)
     CHECK_EQ(append(*library, *cache, 0, makeTokens(token, 256, false)),
              KVC_OK);
-  kvc_stats stats;
+  kvc_stats stats = {};
+  stats.size = sizeof stats;
   (*library)->stats(cache->get(), 0, &stats);
   CHECK(stats.used.codes >= tokens * heads * dim);
 

@@ -262,12 +262,14 @@ kvc_status decode(kvc_step *steps, size_t count) {
 }
 
 kvc_status info(kvc_info *out) {
-  *out = {KVC_ABI_VERSION, "lying", "", "x86-64-v3", KVC_F32, 3, 3};
+  *out = {sizeof *out, KVC_ABI_VERSION, "lying", "",
+          "x86-64-v3", KVC_F32,         3,       3};
   return KVC_OK;
 }
 
 kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
   *out = {};
+  out->size = sizeof *out;
   out->heads = shapes[layer].heads;
   out->kv_heads = kvHeads;
   out->head_dim = out->value_dim = dim;
@@ -355,7 +357,10 @@ kvc_status plan(int32_t layer, int64_t tokens, kvc_bytes *out) {
 kvc_status stats(kvc_cache *cache, int32_t number, kvc_stats *out) {
   const Layer &layer = cache->layers[number];
   cache->error = "";
+  if (!out->size)
+    return fail(*cache, KVC_INVALID_ARGUMENT, "no size");
   *out = {};
+  out->size = sizeof *out;
   out->seen = layer.seen;
   if (shapes[number].owner != number)
     return KVC_OK;

@@ -124,6 +124,7 @@ std::vector<Bytes> Script::state() {
     all.push_back(std::move(pipe.bytes));
     for (size_t layer = 0; layer < library.layers().size(); ++layer) {
       kvc_stats stats = {};
+      stats.size = sizeof stats;
       CHECK_EQ(library->stats(*cache, static_cast<int32_t>(layer), &stats),
                KVC_OK);
       const auto *bytes = reinterpret_cast<const uint8_t *>(&stats);
@@ -190,6 +191,7 @@ void Script::take(kvc_cache *&cache, int64_t count, bool attends) {
       continue;
     for (int64_t done = 0; done < count; ++done) {
       kvc_stats stats = {};
+      stats.size = sizeof stats;
       library->stats(cache, int32_t(library.layers()[i].owner), &stats);
       // As many as the layer takes; a reader what is newest.
       int64_t piece = stores(layer) ? count - done : 1;
@@ -220,6 +222,7 @@ void Script::ask(kvc_cache *&cache) {
       "attend",
       [&] {
         kvc_stats stats = {};
+        stats.size = sizeof stats;
         library->stats(cache, 0, &stats);
         kvc_query asked = {};
         asked.cache = cache;
@@ -296,6 +299,7 @@ bool Script::run() {
   save(a, late);
   const auto longest = [&](kvc_cache *cache) {
     kvc_stats stats = {};
+    stats.size = sizeof stats;
     library->stats(cache, 0, &stats);
     return stats.seen;
   };

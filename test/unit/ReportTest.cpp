@@ -84,6 +84,7 @@ static void testEveryLength(StringRef text) {
           !step(*library, *cache, layer, report.tokens - 1))
         return;
       kvc_stats stats = {};
+      stats.size = sizeof stats;
       CHECK_EQ(
           (*library)->stats(cache->get(), static_cast<int32_t>(layer), &stats),
           KVC_OK);

@@ -66,7 +66,8 @@ void decodes(kvc_cache *cache, int64_t from, int64_t to, int64_t more) {
 }
 
 kvc_stats statsOf(kvc_cache *cache, int32_t layer) {
-  kvc_stats stats;
+  kvc_stats stats = {};
+  stats.size = sizeof stats;
   CHECK_EQ(library().stats(cache, layer, &stats), KVC_OK);
   return stats;
 }

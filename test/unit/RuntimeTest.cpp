@@ -180,7 +180,8 @@ void returnsMuch() {
 void tellsAboutItself() {
   CHECK_EQ(library().abi_version, uint32_t{KVC_ABI_VERSION});
   CHECK_EQ(library().size, sizeof(kvc_library_table));
-  kvc_info info;
+  kvc_info info = {};
+  info.size = sizeof info;
   CHECK_EQ(library().info(&info), KVC_OK);
   CHECK_EQ(std::string(info.name), "toy");
   CHECK_EQ(std::string(info.spec), "kvc: 1");
@@ -189,7 +190,8 @@ void tellsAboutItself() {
   CHECK_EQ(info.io, KVC_F32);
   CHECK_EQ(library().info(nullptr), KVC_INVALID_ARGUMENT);
 
-  kvc_layer_info layer;
+  kvc_layer_info layer = {};
+  layer.size = sizeof layer;
   CHECK_EQ(library().layer_info(AllReader, &layer), KVC_OK);
   CHECK_EQ(layer.heads, 6);
   CHECK_EQ(layer.kv_heads, 2);

@@ -56,7 +56,8 @@ public:
   operator kvc_cache *() const { return cache; }
   std::string error() const { return library().last_error(cache); }
   kvc_stats stats(int32_t layer) const {
-    kvc_stats stats;
+    kvc_stats stats = {};
+    stats.size = sizeof stats;
     CHECK_EQ(library().stats(cache, layer, &stats), KVC_OK);
     return stats;
   }

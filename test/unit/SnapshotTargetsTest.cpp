@@ -61,6 +61,7 @@ void Trial::feed(const LoadedLibrary &library, const LibraryCache &cache,
     if (shape.owner != layer)
       continue;
     kvc_stats stats = {};
+    stats.size = sizeof stats;
     CHECK_EQ(library->stats(cache.get(), int32_t(layer), &stats), KVC_OK);
     const int64_t end = std::min(stats.seen + count, library.limit(layer));
     for (int64_t at = stats.seen; at < end;) {

@@ -40,6 +40,7 @@ struct Played {
     std::vector<Bytes> all = {snapshot()};
     for (size_t layer = 0; layer < library->layers().size(); ++layer) {
       kvc_stats stats = {};
+      stats.size = sizeof stats;
       CHECK_EQ((*library)->stats(cache->get(), int32_t(layer), &stats), KVC_OK);
       const auto *bytes = reinterpret_cast<const uint8_t *>(&stats);
       all.emplace_back(bytes, bytes + sizeof stats);

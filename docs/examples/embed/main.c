@@ -48,7 +48,7 @@ static int decode(const kvc_library_table *kvc, kvc_cache *cache, long from,
 
 static void report(const kvc_library_table *kvc, kvc_cache *cache) {
   for (int layer = 0; layer < CHAT_LAYERS; ++layer) {
-    kvc_stats stats;
+    kvc_stats stats = {.size = sizeof stats};
     if (kvc->stats(cache, layer, &stats) == KVC_OK)
       printf("layer %d: %ld of %ld tokens, %ld bytes of codes, %ld held\n",
              layer, (long)stats.stored, (long)stats.seen,
@@ -70,7 +70,7 @@ static int branch(const kvc_library_table *kvc, kvc_cache *cache) {
     fprintf(stderr, "%s\n", kvc->last_error(draft));
     failed = 1;
   }
-  kvc_stats mine, its;
+  kvc_stats mine = {.size = sizeof mine}, its = {.size = sizeof its};
   if (kvc->stats(draft, 0, &mine) == KVC_OK &&
       kvc->load(draft, "chat.kv") == KVC_OK &&
       kvc->stats(draft, 0, &its) == KVC_OK)
@@ -83,6 +83,8 @@ static int branch(const kvc_library_table *kvc, kvc_cache *cache) {
 
 int main(void) {
   const kvc_library_table *kvc = chat_library();
+  if (kvc->abi_version != KVC_ABI_VERSION) /* chat.h is of another chat.a */
+    return 1;
   kvc_options options = {.size = sizeof options}; /* the rest: defaults */
   kvc_cache *cache;
   kvc_status status = kvc->create(&options, &cache);

@@ -22,6 +22,8 @@ class Sequence {
 public:
   explicit Sequence(const kvc_library_table *kvc)
       : kvc(kvc), cache(nullptr, kvc->destroy) {
+    if (kvc->abi_version != KVC_ABI_VERSION)
+      throw std::runtime_error("the library and its header do not match");
     kvc_cache *made = nullptr;
     if (kvc_status status = kvc->create(nullptr, &made))
       throw std::runtime_error(std::string(kvc->status_name(status)) + ": " +
@@ -45,6 +47,7 @@ public:
 
   kvc_stats stats(int layer) const {
     kvc_stats result{};
+    result.size = sizeof result;
     if (kvc->stats(cache.get(), layer, &result))
       throw std::runtime_error(kvc->last_error(cache.get()));
     return result;

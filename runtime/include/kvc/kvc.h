@@ -12,7 +12,8 @@
  * Rules for every function of the table:
  *  - it returns a status; it never throws, prints or exits;
  *  - an error leaves the cache as it was, and its text is kept by the cache
- *    (last_error) until the next call on it;
+ *    (last_error) until the next call on it; where there is no cache, by the
+ *    thread (last_error(NULL));
  *  - distinct caches may be used from distinct threads at the same time; one
  *    cache by one thread at a time;
  *  - arrays are dense and row-major, in the element type `io` of the library.
@@ -33,9 +34,22 @@
 extern "C" {
 #endif
 
-/* Goes up when the table or a struct below changes in a way that an embedder
- * can feel; members are only ever added at the end. */
-#define KVC_ABI_VERSION 3
+/* Goes up when a program that was compiled with an older header would go wrong:
+ * it looks at abi_version of the table before anything else, and calls nothing
+ * where that is another.
+ *
+ * What only grows leaves the version as it is; members are added at the end.
+ *  - The table: a function that came later is there where `size` of the table
+ *    is beyond it.
+ *  - kvc_options, kvc_info, kvc_layer_info, kvc_stats: their first member, set
+ *    by the caller, says how much there is of them. The library reads and
+ *    writes no more of them. What it has to say beyond is left out; what it
+ *    does not know of an answer it leaves as it was (zero it first), and of
+ *    options it refuses, unless it is zero.
+ *  - kvc_bytes, which lies within kvc_stats, has room for what comes.
+ *  - kvc_step, kvc_chunk, kvc_query, kvc_part come in arrays, whose stride is
+ *    their size: they do not grow. */
+#define KVC_ABI_VERSION 4
 
 typedef enum kvc_status {
   KVC_OK = 0,
@@ -66,10 +80,12 @@ typedef struct kvc_bytes {
   int64_t originals; /* what `group: all` keeps beside its codes */
   int64_t rollback;  /* what `rollback` holds */
   int64_t padding;   /* held in pages and not used */
+  int64_t later[9];  /* kinds that later versions may have; 0 */
 } kvc_bytes;
 
 /* One layer's shape and policy. */
 typedef struct kvc_layer_info {
+  uint32_t size; /* sizeof(kvc_layer_info), set by the caller */
   int32_t heads, kv_heads, head_dim, value_dim;
   int32_t owner;  /* itself, or the layer whose cache it reads */
   int32_t kernel; /* layers with the same number share their kernels */
@@ -83,6 +99,7 @@ typedef struct kvc_layer_info {
 } kvc_layer_info;
 
 typedef struct kvc_info {
+  uint32_t size; /* sizeof(kvc_info), set by the caller */
   uint32_t abi_version;
   const char *name;
   const char *spec;   /* the canonical spec, YAML; "" where there was none */
@@ -187,6 +204,7 @@ typedef struct kvc_part {
 } kvc_part;
 
 typedef struct kvc_stats {
+  uint32_t size;     /* sizeof(kvc_stats), set by the caller */
   int64_t seen;      /* tokens appended */
   int64_t stored;    /* tokens a query attends to */
   int64_t evicted;   /* seen - stored */
@@ -215,8 +233,8 @@ typedef struct kvc_library_table {
   kvc_status (*layer_info)(int32_t layer, kvc_layer_info *out);
 
   /* A cache for one sequence. `options` may be NULL. Refused on a CPU that
-   * lacks what the library was built for. Where it fails, `error` of options
-   * gets the reason; last_error(NULL) has it too if that is the CPU. */
+   * lacks what the library was built for. Where it fails, last_error(NULL) has
+   * the reason, and `error` of options gets it, if their `size` is right. */
   kvc_status (*create)(const kvc_options *options, kvc_cache **out);
   void (*destroy)(kvc_cache *cache); /* NULL is allowed */
 
@@ -269,7 +287,9 @@ typedef struct kvc_library_table {
   kvc_status (*plan)(int32_t layer, int64_t tokens, kvc_bytes *out);
 
   /* The text of the cache's last error, "" after a success. With NULL: of the
-   * reason why a create fails here ("" where it would not). */
+   * last error of this thread that had no cache to keep it: of a call whose
+   * cache was NULL, and of create, merge, plan, info and layer_info, after
+   * whose success it is "". It stays until this thread's next such call. */
   const char *(*last_error)(const kvc_cache *cache);
   const char *(*status_name)(kvc_status status);
 

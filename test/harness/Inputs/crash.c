@@ -2,13 +2,15 @@
 #include "kvc/kvc.h"
 
 static kvc_status info(kvc_info *out) {
-  kvc_info about = {KVC_ABI_VERSION, "crash", "", "x86-64-v3", KVC_F32, 1, 1};
+  kvc_info about = {sizeof about, KVC_ABI_VERSION, "crash", "",
+                    "x86-64-v3",  KVC_F32,         1,       1};
   *out = about;
   return KVC_OK;
 }
 
 static kvc_status layerInfo(int32_t layer, kvc_layer_info *out) {
-  kvc_layer_info shape = {.heads = 2,
+  kvc_layer_info shape = {.size = sizeof shape,
+                          .heads = 2,
                           .kv_heads = 1,
                           .head_dim = 8,
                           .value_dim = 8,

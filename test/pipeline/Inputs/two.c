@@ -9,10 +9,10 @@ static float in[64], out[64];
 
 /* 0 where a cache of this library decodes `count` tokens and sees them. */
 static int use(const kvc_library_table *kvc, const char *name, int64_t count) {
-  kvc_info info;
+  kvc_info info = {.size = sizeof info};
   kvc_cache *cache;
-  kvc_layer_info shape;
-  kvc_stats stats;
+  kvc_layer_info shape = {.size = sizeof shape};
+  kvc_stats stats = {.size = sizeof stats};
   kvc_step step;
   if (kvc->info(&info) || strcmp(info.name, name) || kvc->create(NULL, &cache))
     return 1;
