@@ -9,6 +9,7 @@
 
 #include "compiler/harness/Crash.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -135,6 +136,11 @@ bool Comparison::save(Snapshot &snapshot, const std::string &path) {
     if (!file || StringRef((*file)->getBuffer()) !=
                      toStringRef(ArrayRef(snapshot.bytes)))
       return missed("save writes other bytes than save_to");
+    // It was not there before.
+    const auto mode = sys::fs::getPermissions(path);
+    if (!mode || (*mode & sys::fs::perms::all_all) !=
+                     (sys::fs::perms::owner_read | sys::fs::perms::owner_write))
+      return missed("save makes a file that others than its owner can read");
   }
   for (int64_t layer = 0; layer < expected->layers(); ++layer)
     if (!compareStats(layer))
@@ -203,6 +209,7 @@ bool Comparison::compareBadOperations() {
   odd.size = sizeof odd;
   odd.first_position = 1;
   kvc_cache *made = nullptr;
+  kvc_stats sizeless = {};
   const bool good =
       compareRefusal("fork to nowhere", KVC_INVALID_ARGUMENT,
                      [&] { return table.fork(cache, nullptr, nullptr); }) &&
@@ -216,6 +223,12 @@ bool Comparison::compareBadOperations() {
                      [&] { return table.load(cache, nullptr); }) &&
       compareRefusal("load of a file that is not there", KVC_IO,
                      [&] { return table.load(cache, nowhere); }) &&
+      compareRefusal("save in the place of a folder", KVC_IO,
+                     [&] { return table.save(cache, "/"); }) &&
+      compareRefusal("load of a folder", KVC_IO,
+                     [&] { return table.load(cache, "/"); }) &&
+      compareRefusal("stats without a size", KVC_INVALID_ARGUMENT,
+                     [&] { return table.stats(cache, 0, &sizeless); }) &&
       compareRefusal("save_to without a function", KVC_INVALID_ARGUMENT,
                      [&] { return table.save_to(cache, nullptr, nullptr); }) &&
       compareRefusal("save_to that cannot be written", KVC_IO,

@@ -37,6 +37,8 @@ enum class Lie {
   SaveRemembers,      ///< a snapshot tells what came before
   LoadTakesAll,       ///< a damaged snapshot is taken
   RefusedLoadChanges, ///< one that is refused changes a value
+  SavesForAll,        ///< a file that others may read
+  LoadsFolder,        ///< a folder is called a damaged snapshot
   ResetForgets,       ///< a reset leaves a layer as it was
   Count,
   Crash ///< one step writes where nothing is; ends the process

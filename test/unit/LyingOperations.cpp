@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <sys/stat.h>
 
 namespace kvc::test {
 
@@ -151,6 +152,7 @@ kvc_status save(kvc_cache *cache, const char *path) {
   FILE *file = path ? std::fopen(path, "wb") : nullptr;
   if (!file)
     return fail(*cache, path ? KVC_IO : KVC_INVALID_ARGUMENT, "no file");
+  fchmod(fileno(file), lie() == Lie::SavesForAll ? 0644 : 0600);
   const kvc_status status = saveTo(
       cache,
       [](void *user, const void *bytes, size_t count) {
@@ -167,6 +169,11 @@ kvc_status load(kvc_cache *cache, const char *path) {
   FILE *file = path ? std::fopen(path, "rb") : nullptr;
   if (!file)
     return fail(*cache, path ? KVC_IO : KVC_INVALID_ARGUMENT, "no file");
+  if (lie() != Lie::LoadsFolder && std::fgetc(file) == EOF) {
+    std::fclose(file);
+    return fail(*cache, KVC_IO, "a folder");
+  }
+  std::rewind(file);
   const kvc_status status = loadFrom(
       cache,
       [](void *user, void *bytes, size_t count) {

@@ -85,6 +85,10 @@ static const char *wordOf(Lie lie) {
     return "load of ";
   case Lie::RefusedLoadChanges:
     return "is refused, and changes what a snapshot has";
+  case Lie::SavesForAll:
+    return "save makes a file that others than its owner can read";
+  case Lie::LoadsFolder:
+    return "load of a folder gives some status, it should be";
   case Lie::ResetForgets:
     return "at length 0: seen is";
   default:
