@@ -97,6 +97,8 @@ if "x86-64-v3" in config.available_features and system == "linux":
     config.available_features.add("native")
 if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
+if shutil.which("musl-gcc"):
+    config.available_features.add("musl")
 if shutil.which("cc") and shutil.which("c++"):
     config.available_features.add("system-cc")
 
