@@ -1,4 +1,4 @@
-# kvc_add_library(NAME [EXCEPTIONS] SOURCES ... [LINK ...] [DEPENDS ...])
+# kvc_add_part(NAME [EXCEPTIONS] SOURCES ... [LINK ...] [DEPENDS ...])
 #   A static library of the compiler. Without EXCEPTIONS it sees MLIR, uses the
 #   precompiled header and is compiled -fno-exceptions.
 # kvc_add_tool(NAME SOURCES ... [LINK ...])
@@ -11,7 +11,7 @@ function(kvc_use_mlir target)
   endif()
 endfunction()
 
-function(kvc_add_library name)
+function(kvc_add_part name)
   cmake_parse_arguments(ARG "EXCEPTIONS" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   if(NOT ARG_EXCEPTIONS)

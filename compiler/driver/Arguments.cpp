@@ -7,6 +7,7 @@
 
 #include "compiler/driver/Arguments.h"
 
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -128,6 +129,8 @@ void printError(Error error) {
 }
 
 ExitCode fail(Error error, ExitCode code) {
+  if (error.isA<OutputError>())
+    code = UserError;
   printError(std::move(error));
   return code;
 }

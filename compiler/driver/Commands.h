@@ -44,6 +44,18 @@ llvm::Expected<std::string> chooseTarget(const Arguments &arguments,
                                          llvm::StringRef implied = "");
 
 /// The whole tool: `words` are the arguments behind the program's name.
+/// LLVM's handlers end the process at a signal, also at one that whoever
+/// started it asked to ignore (nohup does): made before InitLLVM, and kept
+/// after it.
+class IgnoredSignals {
+public:
+  IgnoredSignals();
+  void keep() const;
+
+private:
+  llvm::SmallVector<int, 4> numbers;
+};
+
 ExitCode runTool(llvm::ArrayRef<const char *> words);
 
 } // namespace kvc::driver

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/driver/Commands.h"
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Model.h"
 #include "compiler/target/GpuTarget.h"
@@ -13,7 +14,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -116,23 +116,6 @@ static StringRef impliedBy(StringRef output) {
 
 /// A place that cannot be written to is the user's to put right: it is looked
 /// at before the work.
-static Error checkWritable(StringRef output) {
-  if (output == "-")
-    return Error::success();
-  SmallString<128> folder(sys::path::parent_path(output));
-  if (folder.empty())
-    folder = ".";
-  if (!sys::fs::is_directory(folder))
-    return userError("cannot write '" + output + "': '" + folder +
-                     "' is no folder");
-  if (!sys::fs::can_write(folder))
-    return userError("cannot write '" + output +
-                     "': no permission to write to '" + folder + "'");
-  if (sys::fs::is_directory(output))
-    return userError("cannot write '" + output + "': it is a folder");
-  return Error::success();
-}
-
 static std::vector<std::string> gpuNames() {
   std::vector<std::string> names = GpuTarget::names();
   names.insert(names.begin(), "none");
@@ -205,7 +188,7 @@ static ExitCode runCompile(const Arguments &arguments) {
     return fail(target.takeError());
   options.target = *target;
   if (sys::path::extension(*input) == ".ll") {
-    if (Error error = checkWritable(output))
+    if (Error error = OutputFile::check(output))
       return fail(std::move(error));
     if (Error error = harness::compileIR(*input, options, output))
       return fail(std::move(error));
@@ -217,7 +200,7 @@ static ExitCode runCompile(const Arguments &arguments) {
   auto model = Model::load(*input, /*threads=*/true, defaults);
   if (!model)
     return fail(model.takeError());
-  if (Error error = checkWritable(output))
+  if (Error error = OutputFile::check(output))
     return fail(std::move(error));
   if (Error error = (*model)->compile(options, output))
     // A spec that was accepted is to compile; IR may say anything.

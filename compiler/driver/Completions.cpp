@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/driver/Commands.h"
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -199,7 +200,7 @@ static ExitCode runCompletions(const Arguments &arguments) {
     return fail(userError("there are completions for bash, zsh and fish, not "
                           "for '" +
                           *shell + "'"));
-  if (Error error = harness::writeAtomically(arguments.get("-o", "-"), print))
+  if (Error error = writeWhole(arguments.get("-o", "-"), print))
     return fail(std::move(error));
   return Good;
 }

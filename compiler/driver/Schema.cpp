@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/driver/Commands.h"
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "compiler/spec/Keys.h"
 #include "llvm/Support/JSON.h"
@@ -247,7 +248,7 @@ static ExitCode runSchema(const Arguments &arguments) {
     return fail(
         harness::userError("kvc schema takes no file; see kvc schema --help"));
   if (Error error =
-          harness::writeAtomically(arguments.get("-o", "-"), printSchema))
+          writeWhole(arguments.get("-o", "-"), printSchema))
     return fail(std::move(error));
   return Good;
 }

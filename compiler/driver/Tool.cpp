@@ -6,9 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/driver/Commands.h"
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
 
 using namespace llvm;
 using kvc::harness::userError;
@@ -75,7 +78,7 @@ static void printHelp(const Command &command, raw_ostream &os) {
 
 static bool isHelp(StringRef word) { return is_contained(helpFlags, word); }
 
-ExitCode runTool(ArrayRef<const char *> words) {
+static ExitCode runWords(ArrayRef<const char *> words) {
   if (words.empty()) {
     printHelp(errs());
     return UserError;
@@ -99,6 +102,33 @@ ExitCode runTool(ArrayRef<const char *> words) {
   if (comesLater(name))
     return fail(userError("kvc " + name + " is not there yet"));
   return fail(userError("kvc has no command '" + name + "'; see kvc --help"));
+}
+
+IgnoredSignals::IgnoredSignals() {
+  for (int number : {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGUSR2}) {
+    struct sigaction action = {};
+    if (sigaction(number, nullptr, &action) == 0 &&
+        action.sa_handler == SIG_IGN)
+      numbers.push_back(number);
+  }
+}
+
+void IgnoredSignals::keep() const {
+  for (int number : numbers)
+    std::signal(number, SIG_IGN);
+}
+
+ExitCode runTool(ArrayRef<const char *> words) {
+  // A file that may not grow further is an error of its write.
+  std::signal(SIGXFSZ, SIG_IGN);
+  ExitCode code = runWords(words);
+  if (Error error = flushStandardOutput()) {
+    printError(std::move(error));
+    code = std::max(code, UserError);
+  }
+  // Nobody is left to be told that nobody reads this.
+  errs().clear_error();
+  return code;
 }
 
 } // namespace kvc::driver

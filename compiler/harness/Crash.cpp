@@ -7,6 +7,8 @@
 
 #include "compiler/harness/Crash.h"
 
+#include "llvm/Support/Signals.h"
+
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -75,6 +77,8 @@ void put(std::string_view before, int64_t number) {
   put(": ");
   put(what);
   put("\n");
+  // Temporary files go.
+  llvm::sys::RunInterruptHandlers();
   _exit(EXIT_FAILURE);
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Eval.h"
 
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/FullAttention.h"
@@ -239,7 +240,8 @@ Expected<Fidelity> Evaluation::runSpec(size_t number, const Trace &trace,
   compile.target = options.target;
   auto library = openCompiled(**model, compile, options.runner);
   if (!library) {
-    ourFault = ourFault || options.target.empty();
+    ourFault = ourFault ||
+               (options.target.empty() && !library.errorIsA<OutputError>());
     return library.takeError();
   }
   Trial trial(specs[number].name + ": ", outs());

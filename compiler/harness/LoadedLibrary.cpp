@@ -12,6 +12,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -119,6 +120,10 @@ Error LoadedLibrary::describe(StringRef path) {
   return Error::success();
 }
 
+int64_t LoadedLibrary::process() const {
+  return remote ? remote->number() : sys::Process::getProcessId();
+}
+
 Element LoadedLibrary::io() const {
   return about.io == KVC_F32   ? Element::F32
          : about.io == KVC_F16 ? Element::F16
@@ -162,16 +167,16 @@ static constexpr Sanitize own = Sanitize::Nothing;
 Expected<LoadedLibrary> openCompiled(Model &model, CompileOptions options,
                                      StringRef runner) {
   options.sanitize = own;
-  auto folder = TemporaryFolder::create();
-  if (!folder)
-    return folder.takeError();
-  const std::string path = folder->file("library");
-  if (Error error = model.compile(options, path))
+  options.withHeader = false;
+  auto file = TemporaryFile::create("");
+  if (!file)
+    return file.takeError();
+  if (Error error = model.compile(options, file->path()))
     return error;
-  auto library = LoadedLibrary::open(path, runner);
+  auto library = LoadedLibrary::open(file->path(), runner);
   // A sanitizer's report looks the names of kernels up in the file.
   if (library && own != Sanitize::Nothing)
-    library->folder = std::make_shared<TemporaryFolder>(std::move(*folder));
+    library->file = std::make_shared<TemporaryFile>(std::move(*file));
   return library;
 }
 

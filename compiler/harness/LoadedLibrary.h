@@ -8,6 +8,7 @@
 #ifndef KVC_COMPILER_HARNESS_LOADEDLIBRARY_H
 #define KVC_COMPILER_HARNESS_LOADEDLIBRARY_H
 
+#include "compiler/files/TemporaryFile.h"
 #include "compiler/harness/Elements.h"
 #include "compiler/harness/Model.h"
 #include "compiler/harness/Remote.h"
@@ -72,6 +73,8 @@ public:
   Element io() const;
   /// Whether it runs in a process of its own, under a runner.
   bool isRemote() const { return remote != nullptr; }
+  /// What the library knows its process by, in whichever it is.
+  int64_t process() const;
 
   llvm::Expected<LibraryCache> create(int64_t firstPosition = 0,
                                       const LearnedSinks &sinks = {}) const;
@@ -85,7 +88,7 @@ private:
   openCompiled(Model &model, CompileOptions options, llvm::StringRef runner);
 
   /// Its file, where that is needed as long as it is open.
-  std::shared_ptr<TemporaryFolder> folder;
+  std::shared_ptr<TemporaryFile> file;
   std::unique_ptr<void, void (*)(void *)> handle{nullptr, nullptr};
   std::unique_ptr<Remote> remote;
   const kvc_library_table *table = nullptr;

@@ -7,11 +7,11 @@
 
 #include "compiler/harness/Model.h"
 
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "compiler/import/Import.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -37,7 +37,15 @@ namespace {
 class Diagnosed {
 public:
   explicit Diagnosed(mlir::MLIRContext *context)
-      : stream(text), handler(sources, context, stream) {}
+      : stream(text), handler(sources, context, stream),
+        watcher(context, [this](mlir::Diagnostic &diagnostic) {
+          for (const mlir::DiagnosticArgument &data : diagnostic.getMetadata())
+            ofOutput |=
+                data.getKind() ==
+                    mlir::DiagnosticArgument::DiagnosticArgumentKind::String &&
+                data.getAsString() == outputFailed;
+          return failure(); // the other prints it
+        }) {}
 
   SourceMgr &sourceManager() { return sources; }
   /// What was said; a failure that said nothing says so.
@@ -45,6 +53,8 @@ public:
     StringRef trimmed = StringRef(text).rtrim();
     // What is of no place is the tool's own word.
     trimmed.consume_front("<unknown>:0: error: ");
+    if (ofOutput)
+      return make_error<OutputError>(trimmed, inconvertibleErrorCode());
     return trimmed.empty() ? userError(otherwise) : userError(trimmed);
   }
 
@@ -53,6 +63,8 @@ private:
   raw_string_ostream stream;
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler;
+  mlir::ScopedDiagnosticHandler watcher;
+  bool ofOutput = false;
 };
 } // namespace
 
@@ -125,29 +137,6 @@ Error compileIR(StringRef path, const CompileOptions &options,
   if (succeeded(compileIRFile(context, path, options, output)))
     return Error::success();
   return diagnosed.error("the compile fails without a reason");
-}
-
-//===----------------------------------------------------------------------===//
-// TemporaryFolder
-//===----------------------------------------------------------------------===//
-
-Expected<TemporaryFolder> TemporaryFolder::create() {
-  SmallString<128> path;
-  if (std::error_code error = sys::fs::createUniqueDirectory("kvc", path))
-    return userError("cannot make a temporary folder: " + error.message());
-  TemporaryFolder folder;
-  folder.path = std::string(path);
-  return folder;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  // What cannot be removed stays, as in any temporary folder.
-  if (!path.empty())
-    (void)sys::fs::remove_directories(path);
-}
-
-std::string TemporaryFolder::file(StringRef name) const {
-  return path + "/" + name.str();
 }
 
 } // namespace kvc::harness

@@ -54,22 +54,6 @@ private:
 llvm::Error compileIR(llvm::StringRef path, const CompileOptions &options,
                       llvm::StringRef output);
 
-/// A folder of its own for files that nobody wants to keep.
-class TemporaryFolder {
-public:
-  static llvm::Expected<TemporaryFolder> create();
-  TemporaryFolder(TemporaryFolder &&other) : path(std::move(other.path)) {
-    other.path.clear();
-  }
-  ~TemporaryFolder();
-
-  std::string file(llvm::StringRef name) const;
-
-private:
-  TemporaryFolder() = default;
-  std::string path;
-};
-
 } // namespace kvc::harness
 
 #endif // KVC_COMPILER_HARNESS_MODEL_H

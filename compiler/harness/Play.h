@@ -8,6 +8,7 @@
 #ifndef KVC_COMPILER_HARNESS_PLAY_H
 #define KVC_COMPILER_HARNESS_PLAY_H
 
+#include "compiler/files/TemporaryFile.h"
 #include "compiler/harness/Comparison.h"
 #include "compiler/harness/Coverage.h"
 
@@ -86,6 +87,7 @@ private:
   void drop(size_t number);
   bool save(Branch &branch, const std::string &path = "");
   bool load(Branch &branch, const Saved &saved, const std::string &path = "");
+  llvm::Expected<TemporaryFile> makeSnapshotFile() const;
   bool playLoad(Branch &branch);
   bool loadFresh(const Saved &saved, const std::string &path = "");
   bool playDamaged(Branch &branch);

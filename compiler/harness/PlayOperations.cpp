@@ -7,8 +7,6 @@
 
 #include "compiler/harness/Play.h"
 
-#include "compiler/harness/Model.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -257,17 +255,25 @@ bool Play::playTruncate(Branch &branch) {
   }
 }
 
+/// A library writes what it saves to a file beside it first, which is as new.
+Expected<TemporaryFile> Play::makeSnapshotFile() const {
+  auto file = TemporaryFile::create("snapshot");
+  if (file)
+    file->add("." + Twine(library.process()) + "-0.tmp");
+  return file;
+}
+
 /// Into a cache of now, which may have any other tokens, or into a new one.
 bool Play::playLoad(Branch &branch) {
-  std::optional<TemporaryFolder> folder;
+  std::optional<TemporaryFile> file;
   std::string path;
   if (saved.empty() || random.oneIn(3)) {
     if (random.oneIn(2)) {
-      auto made = TemporaryFolder::create();
+      auto made = makeSnapshotFile();
       if (!made)
         return missed(toString(made.takeError()));
-      folder.emplace(std::move(*made));
-      path = folder->file("snapshot");
+      file.emplace(std::move(*made));
+      path = file->path();
     }
     if (!save(branch, path))
       return false;
@@ -365,10 +371,10 @@ bool Play::backAndOn(Branch &branch) {
 /// Saved in one cache, loaded into a new one, by way of a file, and into one
 /// that has other tokens; damaged ones are refused.
 bool Play::throughSnapshots(Branch &branch) {
-  auto folder = TemporaryFolder::create();
-  if (!folder)
-    return missed(toString(folder.takeError()));
-  const std::string path = folder->file("snapshot");
+  auto file = makeSnapshotFile();
+  if (!file)
+    return missed(toString(file.takeError()));
+  const std::string &path = file->path();
   if (!save(branch, path) || !loadFresh(saved.back(), path))
     return false;
   for (int i = 0; i < 20; ++i)

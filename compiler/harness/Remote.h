@@ -109,6 +109,8 @@ public:
   /// The text at an address there. It stays until the next text of that
   /// address.
   const char *text(uint64_t address);
+  /// The process's number.
+  int64_t number() const { return process; }
   /// How the process ended; "": it runs.
   const std::string &end() const { return ended; }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Report.h"
 
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "dialect/KVOps.h"
 
@@ -192,7 +193,7 @@ Error Plotter::write(StringRef path) const {
     line.name = full.size() > 1 ? "f16, full: " + line.name : "f16, full";
     all.push_back(std::move(line));
   }
-  return writeAtomically(path, [&](raw_ostream &os) { printPlot(all, os); });
+  return writeWhole(path, [&](raw_ostream &os) { printPlot(all, os); });
 }
 
 /// All lengths in the order of the options, each computed on the way up.

@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Run.h"
 
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "compiler/harness/Replay.h"
 #include "compiler/harness/Safetensors.h"
@@ -118,7 +119,7 @@ Error Recording::writeStats(StringRef path) const {
   }
   json::Value value = json::Object{
       {"layers", std::move(layers)}, {"used", used}, {"held", held}};
-  return writeAtomically(
+  return writeWhole(
       path, [&](raw_ostream &os) { os << formatv("{0:2}\n", value); });
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Safetensors.h"
 
+#include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
 #include "compiler/spec/Text.h"
 #include "llvm/ADT/STLExtras.h"
@@ -309,7 +310,7 @@ Error SafetensorsWriter::write(StringRef path) const {
   }
   // Data begins at a multiple of 8, as the format's own writer has it.
   header.resize(alignTo(header.size(), 8), ' ');
-  return writeAtomically(path, [&](raw_ostream &os) {
+  return writeWhole(path, [&](raw_ostream &os) {
     char length[8];
     support::endian::write64le(length, header.size());
     os.write(length, 8);

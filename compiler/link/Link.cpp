@@ -6,15 +6,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/link/Link.h"
+#include "compiler/files/OutputFile.h"
+#include "compiler/files/TemporaryFile.h"
 #include "lld/Common/Driver.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Object/ArchiveWriter.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Errno.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <fcntl.h>
 #include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 LLD_HAS_DRIVER(elf)
@@ -33,6 +37,10 @@ static constexpr const char *MacOSVersion = "13.0";
 
 using Arguments = std::vector<const char *>;
 
+static llvm::Error errorOf(const llvm::Twine &text) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+}
+
 static bool runLinker(const Arguments &arguments, std::string &error) {
   // lld keeps its state in globals.
   static std::mutex linker;
@@ -44,70 +52,113 @@ static bool runLinker(const Arguments &arguments, std::string &error) {
   return result.retCode == 0;
 }
 
-static bool linkElf(const std::string &object, const std::string &output,
-                    const std::string &name, std::string &error) {
-  return runLinker({"ld.lld", "-shared", object.c_str(), "-o", output.c_str(),
-                    "-soname", name.c_str(), "--hash-style=gnu", "--build-id",
-                    "--gc-sections", "-z", "relro", "-z", "now", "-z",
-                    "noexecstack"},
-                   error);
+namespace {
+/// What lld takes for its output: the end of a pipe. To a file it would write
+/// by way of the file's pages in memory, and where the disk is full the process
+/// would be ended.
+class LinkerOutput {
+public:
+  LinkerOutput() : failed(::pipe(ends) != 0) {
+    if (failed)
+      return;
+    for (int end : ends)
+      ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    path = "/dev/fd/" + std::to_string(ends[1]);
+    reader = std::thread([this] { readAll(); });
+  }
+  ~LinkerOutput() { finish(); }
+
+  bool isOpen() const { return !failed; }
+  const char *name() const { return path.c_str(); }
+  /// All that was written.
+  llvm::StringRef finish() {
+    if (reader.joinable()) {
+      ::close(ends[1]);
+      reader.join();
+      ::close(ends[0]);
+    }
+    return {bytes.data(), bytes.size()};
+  }
+
+private:
+  void readAll() {
+    char part[1 << 16];
+    void *const at = part;
+    ssize_t count = 0;
+    while ((count = llvm::sys::RetryAfterSignal(-1, ::read, ends[0], at,
+                                                sizeof part)) > 0)
+      bytes.append(part, part + count);
+  }
+
+  int ends[2] = {-1, -1};
+  bool failed;
+  std::string path;
+  std::thread reader;
+  llvm::SmallVector<char, 0> bytes;
+};
+} // namespace
+
+static llvm::Error run(const Arguments &arguments, LinkerOutput &output,
+                       llvm::raw_ostream &os) {
+  std::string error;
+  if (!runLinker(arguments, error))
+    return errorOf(error);
+  os << output.finish();
+  return llvm::Error::success();
 }
 
-/// What is used of libSystem stands in for Apple's own list of what it has.
-static bool linkMachO(const std::string &object, const std::string &output,
-                      const std::string &name, std::string &error) {
-  llvm::SmallString<128> system;
-  int descriptor;
-  if (auto code = llvm::sys::fs::createTemporaryFile("libSystem", "tbd",
-                                                     descriptor, system)) {
-    error = code.message();
-    return false;
-  }
-  llvm::FileRemover remove(system);
-  llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-  os << llvm::StringRef(reinterpret_cast<const char *>(kvc_libsystem_tbd),
-                        kvc_libsystem_tbd_size);
-  os.close();
-  if (os.has_error()) {
-    error = os.error().message();
-    os.clear_error();
-    return false;
-  }
+static llvm::Error linkElf(const std::string &object, const std::string &name,
+                           LinkerOutput &output, llvm::raw_ostream &os) {
+  return run({"ld.lld", "-shared", object.c_str(), "-o", output.name(),
+              "-soname", name.c_str(), "--hash-style=gnu", "--build-id",
+              "--gc-sections", "-z", "relro", "-z", "now", "-z", "noexecstack"},
+             output, os);
+}
+
+static llvm::Error linkMachO(const std::string &object, const std::string &name,
+                             LinkerOutput &output, llvm::raw_ostream &os) {
+  auto system = TemporaryFile::create("tbd");
+  if (!system)
+    return system.takeError();
+  if (auto error = writeWhole(system->path(), [](llvm::raw_ostream &os) {
+        os << llvm::StringRef(reinterpret_cast<const char *>(kvc_libsystem_tbd),
+                              kvc_libsystem_tbd_size);
+      }))
+    return error;
   // Whoever loads it says where it lies. lld signs it ad hoc, and calls it in
   // its signature what -final_output says.
   const std::string installName = "@rpath/" + name;
-  return runLinker({"ld64.lld", "-arch", "arm64", "-platform_version", "macos",
-                    MacOSVersion, MacOSVersion, "-dylib", "-install_name",
-                    installName.c_str(), "-final_output", name.c_str(),
-                    "-dead_strip", "-o", output.c_str(), object.c_str(),
-                    system.c_str()},
-                   error);
+  return run({"ld64.lld", "-arch", "arm64", "-platform_version", "macos",
+              MacOSVersion, MacOSVersion, "-dylib", "-install_name",
+              installName.c_str(), "-final_output", name.c_str(), "-dead_strip",
+              "-o", output.name(), object.c_str(), system->path().c_str()},
+             output, os);
 }
 
-bool linkShared(llvm::StringRef object, llvm::StringRef output,
-                llvm::StringRef name, std::string &error) {
+llvm::Error linkShared(llvm::StringRef object, llvm::StringRef name,
+                       llvm::raw_ostream &os) {
   llvm::file_magic format;
-  if (auto code = llvm::identify_magic(object, format)) {
-    error = code.message();
-    return false;
-  }
+  if (auto code = llvm::identify_magic(object, format))
+    return llvm::createFileError(object, code);
+  LinkerOutput output;
+  if (!output.isOpen())
+    return errorOf("no pipe for lld: " + llvm::errnoAsErrorCode().message());
   auto link = format == llvm::file_magic::macho_object ? linkMachO : linkElf;
-  return link(object.str(), output.str(), name.str(), error);
+  return link(object.str(), name.str(), output, os);
 }
 
-bool archiveObject(llvm::StringRef object, llvm::StringRef member,
-                   llvm::raw_ostream &os, std::string &error) {
+llvm::Error archiveObject(llvm::StringRef object, llvm::StringRef member,
+                          llvm::raw_ostream &os) {
   // The symbol table at its head is what a linker looks names up in.
   llvm::NewArchiveMember only(llvm::MemoryBufferRef(object, member));
   const llvm::object::Archive::Kind kind = only.detectKindFromObject();
   auto archive = llvm::writeArchiveToBuffer(
       only, llvm::SymtabWritingMode::NormalSymtab, kind,
       /*Deterministic=*/true, /*Thin=*/false);
-  if (archive)
-    os << (*archive)->getBuffer();
-  else
-    error = llvm::toString(archive.takeError());
-  return static_cast<bool>(archive);
+  if (!archive)
+    return archive.takeError();
+  os << (*archive)->getBuffer();
+  return llvm::Error::success();
 }
 
 } // namespace kvc

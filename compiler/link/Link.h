@@ -9,28 +9,24 @@
 #define KVC_COMPILER_LINK_LINK_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
-
-#include <string>
 
 namespace kvc {
 
-/// Links the object file `object`, ELF or Mach-O of arm64, to the shared
-/// library `output`, which is written in place: give a temporary name. `name`
-/// is what the library calls itself: its soname, or @rpath/`name`. The same
-/// input gives the same bytes, whatever `output` is called. May be called from
-/// several threads; lld runs in one at a time. False with `error` where it
-/// fails.
+/// Links the object file `object`, ELF or Mach-O of arm64, to a shared library,
+/// which is written to `os`. `name` is what the library calls itself: its
+/// soname, or @rpath/`name`. The same input gives the same bytes. May be called
+/// from several threads; lld runs in one at a time.
 ///
 /// lld resets all command line options of the process to their defaults.
-bool linkShared(llvm::StringRef object, llvm::StringRef output,
-                llvm::StringRef name, std::string &error);
+llvm::Error linkShared(llvm::StringRef object, llvm::StringRef name,
+                       llvm::raw_ostream &os);
 
 /// Writes to `os` the archive whose one member, called `member`, is `object`.
-/// The same input gives the same bytes: no date, no owner. False with `error`
-/// where it fails.
-bool archiveObject(llvm::StringRef object, llvm::StringRef member,
-                   llvm::raw_ostream &os, std::string &error);
+/// The same input gives the same bytes: no date, no owner.
+llvm::Error archiveObject(llvm::StringRef object, llvm::StringRef member,
+                          llvm::raw_ostream &os);
 
 } // namespace kvc
 

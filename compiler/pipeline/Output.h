@@ -1,4 +1,4 @@
-//===- Output.h - files that are written whole or not at all ----*- C++ -*-===//
+//===- Output.h - files of object code and libraries ------------*- C++ -*-===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,30 +10,29 @@
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>
 
 namespace kvc {
 
-/// Each writes to a temporary file beside `path` and renames it, so that a
-/// failure leaves what was there; "-" is standard output. False with `error`.
-bool writeFile(llvm::StringRef path,
-               llvm::function_ref<void(llvm::raw_ostream &)> write,
-               std::string &error);
+// All as OutputFile does: a failure leaves what was there.
 
+/// False with `error`.
 using BinaryWriter =
     llvm::function_ref<bool(llvm::raw_pwrite_stream &, std::string &)>;
-bool writeBinary(llvm::StringRef path, BinaryWriter write, std::string &error);
+llvm::Error writeBinary(llvm::StringRef path, BinaryWriter write);
 
 /// Links the object file that `write` makes to the shared library `path`, with
-/// `header` (where it is not empty) beside it: path with suffix .h.
-bool writeShared(llvm::StringRef path, llvm::StringRef header,
-                 BinaryWriter write, std::string &error);
+/// `header` (where it is not empty) beside it: path with suffix .h. A stream
+/// has nothing beside it.
+llvm::Error writeShared(llvm::StringRef path, llvm::StringRef header,
+                        BinaryWriter write);
 
 /// The same for a static library: an archive of that one object file.
-bool writeStatic(llvm::StringRef path, llvm::StringRef header,
-                 BinaryWriter write, std::string &error);
+llvm::Error writeStatic(llvm::StringRef path, llvm::StringRef header,
+                        BinaryWriter write);
 
 } // namespace kvc
 

@@ -7,6 +7,7 @@
 
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/emit/Emit.h"
+#include "compiler/files/OutputFile.h"
 #include "compiler/lowering/Lowering.h"
 #include "compiler/pipeline/Output.h"
 #include "compiler/target/GpuTarget.h"
@@ -149,6 +150,16 @@ struct Compile {
   std::string header = {}; ///< of the library; "" where there is no model left
 
   InFlightDiagnostic error() { return emitError(UnknownLoc::get(&context)); }
+  LogicalResult wrote(llvm::Error failure) {
+    if (!failure)
+      return success();
+    const bool output = failure.isA<OutputError>();
+    InFlightDiagnostic said = error() << llvm::toString(std::move(failure));
+    if (output)
+      said.getUnderlyingDiagnostic()->getMetadata().push_back(
+          DiagnosticArgument(outputFailed));
+    return said;
+  }
   /// `madeFor`: the target that the input was made for; "": none yet.
   LogicalResult findTarget(StringRef madeFor);
   LogicalResult checkSuffix();
@@ -272,37 +283,24 @@ LogicalResult Compile::lower(ModuleOp module) {
 }
 
 LogicalResult Compile::writeText(ModuleOp module) {
-  std::string failed;
-  if (writeFile(
-          output, [&](llvm::raw_ostream &os) { module.print(os); }, failed))
-    return success();
-  return error() << failed;
+  return wrote(
+      writeWhole(output, [&](llvm::raw_ostream &os) { module.print(os); }));
 }
 
 LogicalResult Compile::writeKernels(ModuleOp module) {
-  std::string failed;
-  if (writeBinary(
-          output,
-          [&](llvm::raw_pwrite_stream &os, std::string &error) {
-            return gpu->serialize(module, os, error);
-          },
-          failed))
-    return success();
-  return error() << failed;
+  return wrote(
+      writeBinary(output, [&](llvm::raw_pwrite_stream &os, std::string &error) {
+        return gpu->serialize(module, os, error);
+      }));
 }
 
 LogicalResult Compile::writeLibrary(llvm::Module &module) {
-  std::string failed;
   auto write = options.stop == Stage::Archive ? writeStatic : writeShared;
-  bool done = write(
-      output, header,
-      [&](llvm::raw_pwrite_stream &os, std::string &error) {
-        return target->emit(module, /*assembly=*/false, os, error);
-      },
-      failed);
-  if (done)
-    return success();
-  return error() << failed;
+  return wrote(write(output, options.withHeader ? header : "",
+                     [&](llvm::raw_pwrite_stream &os, std::string &error) {
+                       return target->emit(module, /*assembly=*/false, os,
+                                           error);
+                     }));
 }
 
 /// `kvc_library` is the same name in every library: what is linked into a
@@ -334,20 +332,15 @@ LogicalResult Compile::generate(llvm::Module &module, bool finished) {
     dropSharedEntry(module);
   if (options.stop == Stage::Archive || options.stop == Stage::Library)
     return writeLibrary(module);
-  bool written = writeBinary(
-      output,
-      [&](llvm::raw_pwrite_stream &os, std::string &error) {
+  return wrote(
+      writeBinary(output, [&](llvm::raw_pwrite_stream &os, std::string &error) {
         if (options.stop == Stage::IR) {
           // The order of uses decides the order of code.
           module.print(os, nullptr, /*ShouldPreserveUseListOrder=*/true);
           return true;
         }
         return target->emit(module, options.stop == Stage::Asm, os, error);
-      },
-      failed);
-  if (written)
-    return success();
-  return error() << failed;
+      }));
 }
 
 LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
@@ -361,12 +354,8 @@ LogicalResult compileModule(ModuleOp module, const CompileOptions &options,
     if (module.getOps<kv::ModelOp>().empty())
       return compile.error() << "no model is left to write a header of";
     compile.header = headerFor(*module.getOps<kv::ModelOp>().begin());
-    std::string failed;
-    if (writeFile(
-            output, [&](llvm::raw_ostream &os) { os << compile.header; },
-            failed))
-      return success();
-    return compile.error() << failed;
+    return compile.wrote(writeWhole(
+        output, [&](llvm::raw_ostream &os) { os << compile.header; }));
   }
   if (failed(compile.lower(module)))
     return failure();

@@ -51,7 +51,11 @@ struct CompileOptions {
   int64_t subgroup = 0; ///< of the GPU; 0: what IR was made for, else a default
   Sanitize sanitize = Sanitize::Nothing;
   Stage stop = Stage::Library;
+  bool withHeader = true; ///< whether a library's lies beside it
 };
+
+/// In the metadata of a diagnostic: it is an OutputError.
+inline constexpr llvm::StringLiteral outputFailed = "output failed";
 
 /// All dialects that any stage reads or writes, and those of extendDialects.
 void registerAllDialects(mlir::DialectRegistry &registry);

@@ -10,7 +10,9 @@
 #include "llvm/Support/PrettyStackTrace.h"
 
 int main(int argc, char **argv) {
+  const kvc::driver::IgnoredSignals ignored;
   llvm::InitLLVM init(argc, argv);
+  ignored.keep();
   llvm::setBugReportMsg("kvc crashed; this is our fault. Please report it with "
                         "the command line above and its files.\n");
   return kvc::driver::runTool(

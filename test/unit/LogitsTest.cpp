@@ -214,10 +214,10 @@ static void testDistances() {
 
 /// `layers.{i}.sinks` of a trace.
 static void testTrace() {
-  auto folder = harness::TemporaryFolder::create();
-  if (!CHECK(bool(folder)))
+  auto file = TemporaryFile::create("safetensors");
+  if (!CHECK(bool(file)))
     return;
-  const std::string path = folder->file("trace");
+  const std::string &path = file->path();
   const std::vector<float> values{1, 2, 3, 4, 5, 6};
   const std::vector<harness::LayerShape> layers{{2, 1, 3, 3, 0, true}};
   auto read = [&](ArrayRef<int64_t> sinks) {
