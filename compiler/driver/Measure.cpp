@@ -65,7 +65,8 @@ static ExitCode runReport(const Arguments &arguments) {
 
 static const Flag reportFlags[] = {
     {"--tokens", "N", "length of the sequence; several with commas: 100,2000",
-     "each spec's own, at which every layer stores the most"},
+     "each spec's context; where all layers have windows, the power of 2 from\n"
+     "16 times the longest on"},
     {"--target", "NAME", "whose pages are counted", targetDefault, targetNames},
     cpuFlag,
     {"--json", "",
@@ -83,7 +84,8 @@ const Command reportCommand = {
     "The byte plan by layer and in all, as a library's stats give it after N\n"
     "decode steps: total is what pages hold, padding what of it is not used.\n"
     "f16 and f32 are a full cache of every layer in these types, without\n"
-    "padding.\n",
+    "padding; in the table, of f16 and of f32 are the bytes in use as a share\n"
+    "of it, without padding too.\n",
     reportFlags,
     runReport};
 

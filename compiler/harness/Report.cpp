@@ -80,6 +80,14 @@ int64_t CachePlan::fullest() const {
   return std::min(tokens, limit());
 }
 
+int64_t CachePlan::telling() const {
+  // Windows of 128 to 4096 tokens are met at 4096 to 65536.
+  constexpr int64_t windows = 16;
+  if (limit() < INT64_MAX || fullest() > INT32_MAX / windows / 2)
+    return fullest();
+  return static_cast<int64_t>(PowerOf2Ceil(windows * fullest()));
+}
+
 int64_t CachePlan::limit() const {
   int64_t tokens = INT64_MAX;
   for (const Layer &layer : layers)
@@ -255,7 +263,7 @@ Error report(const ReportOptions &options, raw_ostream &os) {
   for (const Subject &subject : subjects) {
     std::vector<int64_t> tokens = options.tokens;
     if (tokens.empty())
-      tokens.push_back(subject.plan->fullest());
+      tokens.push_back(subject.plan->telling());
     for (Report &report : inOrder(*subject.plan, tokens))
       reports.push_back(std::move(report));
     longest = std::max(longest, *llvm::max_element(tokens));

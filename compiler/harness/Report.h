@@ -54,6 +54,10 @@ public:
   llvm::StringRef name() const { return modelName; }
   /// The length at which every layer holds the most tokens that it stores.
   int64_t fullest() const;
+  /// The length that says most: the context; where every layer has a window,
+  /// one far beyond the longest, since a cache that stays as it is saves what a
+  /// full one goes on to take.
+  int64_t telling() const;
   /// The most tokens that a sequence may have.
   int64_t limit() const;
   /// An error that names the layer where a sequence cannot be so long.
@@ -78,7 +82,7 @@ private:
 
 struct ReportOptions {
   std::vector<std::string> specs;
-  std::vector<int64_t> tokens; ///< empty: each spec's fullest
+  std::vector<int64_t> tokens; ///< empty: each spec's telling()
   std::string target;          ///< as CompileOptions has it
   bool json = false;
   std::string plot; ///< SVG; "": not written

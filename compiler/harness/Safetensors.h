@@ -47,6 +47,7 @@ public:
   /// Null where there is none of that name.
   const Tensor *find(llvm::StringRef name) const;
   size_t size() const { return tensors.size(); }
+  auto names() const { return tensors.keys(); }
   llvm::StringRef path() const { return name; }
 
 private:

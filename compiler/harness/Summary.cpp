@@ -12,6 +12,7 @@
 #include "compiler/harness/Replay.h"
 #include "compiler/harness/Verify.h"
 #include "compiler/harness/VerifyInputs.h"
+#include "compiler/spec/Resolve.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -32,9 +33,10 @@ struct Row {
 
 static std::string describe(const spec::Precision &plane) {
   if (!plane.coded)
-    return "f32";
-  std::string text =
-      formatv("{0}-bit per {1}/{2}", plane.bits, plane.per, plane.group);
+    return std::string(spec::floatTypeName(plane.type));
+  std::string text = formatv("{0}-bit per {1}/{2}", plane.bits, plane.per,
+                             plane.groupAll ? std::string("all")
+                                            : std::to_string(plane.group));
   if (plane.residual)
     text += formatv(" after {0}", plane.residual);
   return text;

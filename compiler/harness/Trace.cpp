@@ -56,6 +56,7 @@ private:
   Error readSinks(const std::string &name, LayerTrace &layer);
   Error readLayer(int64_t number, LayerTrace &layer);
   Error checkTokens(const std::string &name, int64_t rows);
+  Error checkLayers(int64_t layers) const;
 
   const SafetensorsFile &file;
   Element io;
@@ -162,7 +163,25 @@ Error Reader::readLayer(int64_t number, LayerTrace &layer) {
   return checkTokens(prefix + "v", rows);
 }
 
+/// A trace with more layers is another model's.
+Error Reader::checkLayers(int64_t layers) const {
+  int64_t recorded = 0;
+  for (StringRef rest : file.names()) {
+    int64_t number = 0;
+    if (rest.consume_front("layers.") && !rest.consumeInteger(10, number) &&
+        number >= 0 && number < INT64_MAX &&
+        (rest == ".q" || rest == ".k" || rest == ".v"))
+      recorded = std::max(recorded, number + 1);
+  }
+  if (recorded <= layers)
+    return Error::success();
+  return userError("'" + file.path() + "' is of a model of " + Twine(recorded) +
+                   " layers, not of " + Twine(layers));
+}
+
 Expected<Trace> Reader::run(ArrayRef<LayerShape> layers) {
+  if (Error error = checkLayers(static_cast<int64_t>(layers.size())))
+    return error;
   Trace trace;
   for (auto [number, shape] : enumerate(layers)) {
     LayerTrace &layer = trace.layers.emplace_back();

@@ -39,8 +39,9 @@ struct Trace {
 };
 
 /// Reads `layers.{i}.q|k|v`, and `layers.{i}.sinks` where a layer takes learned
-/// sinks, for the layers given; what else the file has is not read. A reader
-/// with fewer rows than there are tokens has the last ones.
+/// sinks, for the layers given, which are to be all that the file has; what
+/// else it has is not read. A reader with fewer rows than there are tokens has
+/// the last ones.
 llvm::Expected<Trace> readTrace(llvm::StringRef path,
                                 llvm::ArrayRef<LayerShape> layers, Element io);
 llvm::Expected<Trace> readTrace(const SafetensorsFile &file,

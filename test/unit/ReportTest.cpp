@@ -173,6 +173,7 @@ static void testLimits() {
     return;
   CHECK_EQ(plan->fullest(), 200);
   CHECK_EQ(plan->limit(), 200);
+  CHECK_EQ(plan->telling(), 200);
   CHECK(!plan->check(200));
   const std::string error = toString(plan->check(201));
   CHECK(StringRef(error).contains("layer 1 stores at most 200 tokens"));
