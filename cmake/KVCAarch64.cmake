@@ -7,12 +7,12 @@ set(KVC_AARCH64_FLAGS -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra
   -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/runtime/include)
 # Asked anew at each configure: what was missing may have been installed.
 set(KVC_HAS_AARCH64 TRUE)
-file(WRITE ${CMAKE_BINARY_DIR}/aarch64-probe.c
+file(WRITE ${PROJECT_BINARY_DIR}/aarch64-probe.c
   "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n")
 execute_process(
   COMMAND ${KVC_AARCH64_CLANG} -fuse-ld=lld ${KVC_AARCH64_FLAGS}
-          -o ${CMAKE_BINARY_DIR}/aarch64-probe
-          ${CMAKE_BINARY_DIR}/aarch64-probe.c
+          -o ${PROJECT_BINARY_DIR}/aarch64-probe
+          ${PROJECT_BINARY_DIR}/aarch64-probe.c
   RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
 if(failed)
   set(KVC_HAS_AARCH64 FALSE)

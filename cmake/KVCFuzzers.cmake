@@ -10,6 +10,12 @@
 #   build/test/fuzz.
 
 include(CheckCXXSourceCompiles)
+# What was missing at an earlier configure may have been installed since.
+foreach(probe KVC_HAS_FUZZER KVC_HAS_ASAN)
+  if(NOT ${probe})
+    unset(${probe} CACHE)
+  endif()
+endforeach()
 set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer,address,undefined)
 check_cxx_source_compiles("
   extern \"C\" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) {

@@ -8,9 +8,13 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/kvc)
 # folders below the prefix.
 set(pkgconfig ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
+# By these names a project has them that has kvc as a folder of its own.
+add_executable(kvc::kvc ALIAS kvc)
 add_library(kvc-headers INTERFACE)
+add_library(kvc::headers ALIAS kvc-headers)
 set_target_properties(kvc-headers PROPERTIES EXPORT_NAME headers)
 target_include_directories(kvc-headers INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 set_target_properties(kvc kvc-opt kvc-lsp-server PROPERTIES

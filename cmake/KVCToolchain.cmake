@@ -1,7 +1,7 @@
 # The tool chain: LLVM, MLIR and lld 22.1 as Debian (or Homebrew) packages them,
 # yaml-cpp, and the flags that all of kvc is built with.
 
-if(NOT CMAKE_BUILD_TYPE)
+if(KVC_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 

@@ -10,9 +10,64 @@
 # compiles the spec to a library that other targets link to as <target>; they
 # include "<target>.h". It is made anew when the spec or the compiler changes.
 # Without STATIC or SHARED, BUILD_SHARED_LIBS decides, as for add_library().
-# TARGET is what kvc compile's --target takes.
+# TARGET is what kvc compile's --target takes. Without it the library is for
+# what the project is compiled for, a toolchain file's machine too.
 #
 #===------------------------------------------------------------------------===#
+
+# The system and the processor that the project is compiled for.
+function(kvc_machine_of_project system processor)
+  set(triple "${CMAKE_CXX_COMPILER_TARGET}")
+  if(NOT triple)
+    set(triple "${CMAKE_C_COMPILER_TARGET}")
+  endif()
+  set(name "${CMAKE_SYSTEM_NAME}")
+  set(cpu "${CMAKE_SYSTEM_PROCESSOR}")
+  if(APPLE AND CMAKE_OSX_ARCHITECTURES)
+    set(cpu "${CMAKE_OSX_ARCHITECTURES}")
+  elseif(triple)
+    string(REGEX REPLACE "-.*" "" cpu "${triple}")
+    if(triple MATCHES "-(macos|darwin)")
+      set(name Darwin)
+    elseif(triple MATCHES "-linux-android")
+      set(name Android)
+    elseif(triple MATCHES "-linux")
+      set(name Linux)
+    endif()
+  endif()
+  string(TOLOWER "${cpu}" cpu)
+  string(REGEX REPLACE "^amd64$" "x86_64" cpu "${cpu}")
+  string(REGEX REPLACE "^aarch64$" "arm64" cpu "${cpu}")
+  set(${system} "${name}" PARENT_SCOPE)
+  set(${processor} "${cpu}" PARENT_SCOPE)
+endfunction()
+
+# What kvc compile's --target is to be for the project; "" is this machine. An
+# error where kvc makes no code for it.
+function(kvc_target_of_project name result)
+  kvc_machine_of_project(system processor)
+  string(TOLOWER "${CMAKE_HOST_SYSTEM_PROCESSOR}" host)
+  string(REGEX REPLACE "^amd64$" "x86_64" host "${host}")
+  string(REGEX REPLACE "^aarch64$" "arm64" host "${host}")
+  set(machine "${system} ${processor}")
+  if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+    string(APPEND machine " of 32 bits")
+  endif()
+  if(machine STREQUAL "${CMAKE_HOST_SYSTEM_NAME} ${host}")
+    set(target "")
+  elseif(machine STREQUAL "Linux x86_64")
+    set(target x86-64-v3)
+  elseif(machine STREQUAL "Linux arm64")
+    set(target aarch64-linux)
+  elseif(machine STREQUAL "Darwin arm64")
+    set(target arm64-apple-macos)
+  else()
+    message(FATAL_ERROR "kvc_add_library(${name}): the project is compiled for \
+${machine}, and kvc makes libraries for Linux on x86_64 and arm64 and for macOS \
+on arm64; where one of them serves, name it with TARGET")
+  endif()
+  set(${result} "${target}" PARENT_SCOPE)
+endfunction()
 
 function(kvc_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "SPEC;TARGET" "")
@@ -41,8 +96,11 @@ function(kvc_add_library name)
   file(MAKE_DIRECTORY ${directory})
   set(library ${directory}/${name}${CMAKE_${kind}_LIBRARY_SUFFIX})
   set(header ${directory}/${name}.h)
+  if(NOT DEFINED arg_TARGET)
+    kvc_target_of_project(${name} arg_TARGET)
+  endif()
   set(target)
-  if(DEFINED arg_TARGET)
+  if(arg_TARGET)
     set(target --target ${arg_TARGET})
   endif()
   add_custom_command(
