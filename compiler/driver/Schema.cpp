@@ -247,8 +247,7 @@ static ExitCode runSchema(const Arguments &arguments) {
   if (!arguments.operands().empty())
     return fail(
         harness::userError("kvc schema takes no file; see kvc schema --help"));
-  if (Error error =
-          writeWhole(arguments.get("-o", "-"), printSchema))
+  if (Error error = writeWhole(arguments.get("-o", "-"), printSchema))
     return fail(std::move(error));
   return Good;
 }

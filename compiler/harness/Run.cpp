@@ -119,8 +119,8 @@ Error Recording::writeStats(StringRef path) const {
   }
   json::Value value = json::Object{
       {"layers", std::move(layers)}, {"used", used}, {"held", held}};
-  return writeWhole(
-      path, [&](raw_ostream &os) { os << formatv("{0:2}\n", value); });
+  return writeWhole(path,
+                    [&](raw_ostream &os) { os << formatv("{0:2}\n", value); });
 }
 
 Error runTrace(const RunOptions &options) {
