@@ -15,6 +15,7 @@
 
 #include "runtime/Cache.h"
 #include "runtime/Errors.h"
+#include "runtime/FloatEnvironment.h"
 #include "runtime/Platform.h"
 #include "runtime/Snapshot.h"
 
@@ -200,31 +201,44 @@ const char *statusName(kvc_status status) {
   return "unknown status";
 }
 
+/// `function` under the library's float environment, whatever the caller's is.
+template <auto function> struct Entered;
+template <typename Result, typename... Arguments,
+          Result (*function)(Arguments...)>
+struct Entered<function> {
+  static Result call(Arguments... arguments) {
+    FloatEnvironment ours;
+    return function(arguments...);
+  }
+};
+template <auto function> constexpr auto entered = Entered<function>::call;
+
+// All are entered but those that only tell what was written before.
 constexpr kvc_library_table libraryTable = {
     KVC_ABI_VERSION,
     sizeof(kvc_library_table),
     info,
     layerInfo,
-    create,
-    destroy,
-    decodeSteps,
-    prefillChunks,
-    appendChunks,
-    attendQueries,
-    merge,
-    resetCache,
-    countStored,
-    readStored,
-    measure,
-    plan,
+    entered<create>,
+    entered<destroy>,
+    entered<decodeSteps>,
+    entered<prefillChunks>,
+    entered<appendChunks>,
+    entered<attendQueries>,
+    entered<merge>,
+    entered<resetCache>,
+    entered<countStored>,
+    entered<readStored>,
+    entered<measure>,
+    entered<plan>,
     lastError,
     statusName,
-    truncateCache,
-    forkCache,
-    saveFile,
-    loadFile,
-    saveTo,
-    loadFrom,
+    entered<truncateCache>,
+    entered<forkCache>,
+    entered<saveFile>,
+    entered<loadFile>,
+    entered<saveTo>,
+    entered<loadFrom>,
 };
 
 } // namespace

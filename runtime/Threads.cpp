@@ -15,6 +15,7 @@
 
 #include "runtime/Threads.h"
 
+#include "runtime/FloatEnvironment.h"
 #include "runtime/Platform.h"
 
 namespace kvc::runtime {
@@ -103,6 +104,7 @@ int64_t Pool::waitForJob(int64_t known) {
 }
 
 void *Pool::work(void *argument) {
+  FloatEnvironment ours;
   Pool &pool = *static_cast<Pool *>(argument);
   for (int64_t known = 0;;) {
     known = pool.waitForJob(known);
@@ -185,9 +187,27 @@ void closePool(Pool *pool, const Allocator &memory) {
   memory.give(pool);
 }
 
+namespace {
+
+/// A job for threads of the caller's, whose float environments are theirs.
+struct ForeignJob {
+  kvc_body body;
+  void *context;
+
+  static void run(void *job, int64_t index) {
+    FloatEnvironment ours;
+    const ForeignJob &mine = *static_cast<const ForeignJob *>(job);
+    mine.body(mine.context, index);
+  }
+};
+
+} // namespace
+
 void Executor::run(int64_t count, kvc_body body, void *context) const {
-  if (count > 1 && parallelFor)
-    return parallelFor(user, count, body, context);
+  if (count > 1 && parallelFor) {
+    ForeignJob job = {body, context};
+    return parallelFor(user, count, ForeignJob::run, &job);
+  }
   if (count > 1 && pool)
     return pool->run(count, body, context);
   for (int64_t i = 0; i < count; ++i)

@@ -16,7 +16,12 @@
  *    thread (last_error(NULL));
  *  - distinct caches may be used from distinct threads at the same time; one
  *    cache by one thread at a time;
- *  - arrays are dense and row-major, in the element type `io` of the library.
+ *  - arrays are dense and row-major, in the element type `io` of the library;
+ *  - floats are rounded to nearest even, subnormal numbers are kept and nothing
+ *    traps, whatever the calling thread (or one of parallel_for's) has set;
+ *    rounding, flushing, traps and exception flags are then as they were.
+ *    Functions of yours that a call uses run under the library's settings on
+ *    the thread that called.
  *
  * Positions: a cache counts tokens from 0. `first_position` f, given at
  * creation, is added to what is rotated and reported, and to nothing else:
@@ -110,7 +115,8 @@ typedef struct kvc_info {
 } kvc_info;
 
 /* The caller's own threads: run body(context, 0) to body(context, count - 1),
- * each once, in any order and on any threads, and return when all have run. */
+ * each once, in any order and on any threads, and return when all have run.
+ * The body leaves each thread's float settings as they were. */
 typedef void (*kvc_body)(void *context, int64_t index);
 typedef void (*kvc_parallel_for)(void *user, int64_t count, kvc_body body,
                                  void *context);
