@@ -66,11 +66,13 @@ void put(std::string_view before, int64_t number) {
   put({digits, static_cast<size_t>(end - digits)});
 }
 
-[[noreturn]] void report(std::string_view what) {
+[[noreturn]] void report(std::string_view did, std::string_view what) {
   if (state.terminal)
     put("\r\x1b[K", STDERR_FILENO);
   put(state.title);
-  put("the library crashed in ");
+  put("the library ");
+  put(did);
+  put(" in ");
   put(state.function);
   put(" of layer ", state.layer);
   put(" at position ", state.position);
@@ -88,13 +90,45 @@ void onSignal(int number) {
     if (signals[i].number != number)
       continue;
     if (state.function)
-      report(signals[i].name);
+      report("crashed", signals[i].name);
     sigaction(number, &state.before[i], nullptr);
     raise(number);
   }
 }
 
 } // namespace
+
+// Settings take turns; 0: there are none.
+static uint64_t turn = KVC_FLOATS_AS_THEY_ARE;
+
+CallSettings::CallSettings(bool odd) : before(turn) {
+  turn = odd ? KVC_FLOATS_TRAP : KVC_FLOATS_AS_THEY_ARE;
+}
+
+CallSettings::~CallSettings() { turn = before; }
+
+uint64_t CallSettings::current() { return turn; }
+
+LibraryCall::Floats::Floats() {
+  if (turn == KVC_FLOATS_AS_THEY_ARE)
+    return;
+  mine = kvc_floats_read();
+  kvc_floats_set(turn);
+  // Bits that this CPU lacks stay 0.
+  set = kvc_floats_read();
+}
+
+LibraryCall::Floats::~Floats() {
+  if (turn == KVC_FLOATS_AS_THEY_ARE)
+    return;
+  const kvc_float_registers left = kvc_floats_read();
+  kvc_floats_write(mine);
+  if (++turn == KVC_FLOATS_SETTINGS)
+    turn = KVC_FLOATS_TRAP;
+  if (!kvc_floats_same(left, set))
+    report("left other float settings than it found",
+           "rounding, flushing, traps or exception flags");
+}
 
 Trial::Trial(std::string title, llvm::raw_ostream &os) {
   os.flush();

@@ -15,6 +15,7 @@
 #ifndef KVC_COMPILER_HARNESS_CRASH_H
 #define KVC_COMPILER_HARNESS_CRASH_H
 
+#include "compiler/harness/remote/FloatSetting.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdint>
@@ -33,6 +34,23 @@ public:
   Trial &operator=(const Trial &) = delete;
 };
 
+/// While one lives, each LibraryCall is made under another odd setting of
+/// FloatSetting.h, or, where `odd` is false, as the thread has it. The same
+/// calls meet the same settings.
+class CallSettings {
+public:
+  explicit CallSettings(bool odd = true);
+  ~CallSettings();
+  CallSettings(const CallSettings &) = delete;
+  CallSettings &operator=(const CallSettings &) = delete;
+
+  /// Of the call that runs; for a library in another process.
+  static uint64_t current();
+
+private:
+  uint64_t before;
+};
+
 /// Lives while one call of a library runs. It takes no memory and next to no
 /// time:
 ///   status = LibraryCall("read", layer).run(library->read, cache, layer, ...);
@@ -47,8 +65,20 @@ public:
 
   template <typename Function, typename... Arguments>
   auto run(Function function, Arguments... arguments) const {
+    const Floats floats;
     return function(arguments...);
   }
+
+private:
+  /// The setting of one call. One that the call does not leave as it was is
+  /// written down, and the process ends, as where it crashes.
+  struct Floats {
+    Floats();
+    ~Floats();
+    Floats(const Floats &) = delete;
+    Floats &operator=(const Floats &) = delete;
+    kvc_float_registers mine = {}, set = {};
+  };
 };
 
 } // namespace kvc::harness

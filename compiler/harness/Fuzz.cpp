@@ -35,6 +35,7 @@ static Expected<std::string> playCase(const FuzzOptions &options,
   auto library = openCompiled(**model, compile, options.runner);
   if (!library)
     return library.takeError();
+  CallSettings settings;
   const uint64_t seed = Random::mix(~options.seed, number);
   Random random(seed);
   const int64_t first =

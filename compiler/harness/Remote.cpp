@@ -7,6 +7,7 @@
 
 #include "compiler/harness/Remote.h"
 
+#include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
@@ -115,6 +116,9 @@ void Remote::noteEnd() {
   if (WIFSIGNALED(status))
     ended = std::string("the runner was ended by signal ") +
             strsignal(WTERMSIG(status));
+  else if (WEXITSTATUS(status) == KVC_REMOTE_FLOATS)
+    ended = "the library left other float settings than it found: rounding, "
+            "flushing, traps or exception flags";
   else
     ended = "the runner ended with code " + std::to_string(WEXITSTATUS(status));
 }
@@ -174,8 +178,8 @@ bool Remote::answerRead(const RemoteCall &call) {
 
 std::optional<uint64_t> Remote::call(const RemoteCall &call) {
   const kvc_remote_request request = {
-      KVC_REMOTE_CALL, call.function, call.arguments.size(),
-      call.buffers.size(), call.pointers.size()};
+      KVC_REMOTE_CALL,     call.function,        call.arguments.size(),
+      call.buffers.size(), call.pointers.size(), CallSettings::current()};
   std::string message;
   auto put = [&](const void *data, size_t bytes) {
     message.append(static_cast<const char *>(data), bytes);
@@ -208,7 +212,7 @@ std::optional<uint64_t> Remote::call(const RemoteCall &call) {
 }
 
 const char *Remote::text(uint64_t address) {
-  const kvc_remote_request request = {KVC_REMOTE_TEXT, address, 0, 0, 0};
+  const kvc_remote_request request = {KVC_REMOTE_TEXT, address, 0, 0, 0, 0};
   uint64_t length = 0;
   std::string &text = texts[address];
   if (!send(&request, sizeof request) || !receive(&length, sizeof length))

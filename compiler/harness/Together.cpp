@@ -32,14 +32,19 @@ struct Manner {
   bool together;
   int32_t threads;
   bool parallelFor;
+  /// Each call under another float environment; that of the parallel-for's
+  /// threads is yet another.
+  bool odd;
 };
 
-constexpr Manner manners[] = {{"alone", false, 1, false},
-                              {"together", true, 1, false},
-                              {"together on 2 threads", true, 2, false},
-                              {"together on 7 threads", true, 7, false},
-                              {"alone on 2 threads", false, 2, false},
-                              {"together by a parallel-for", true, 0, true}};
+constexpr Manner manners[] = {
+    {"alone", false, 1, false, false},
+    {"alone in odd float environments", false, 1, false, true},
+    {"together", true, 1, false, false},
+    {"together on 2 threads", true, 2, false, true},
+    {"together on 7 threads", true, 7, false, true},
+    {"alone on 2 threads", false, 2, false, false},
+    {"together by a parallel-for", true, 0, true, true}};
 
 /// All that some sequences gave, to be compared bit by bit.
 struct Result {
@@ -73,11 +78,15 @@ private:
 
 } // namespace
 
+/// As threads of a host's would run them: under what it set there.
 static void runBackwards(void *user, int64_t count, kvc_body body,
                          void *context) {
   ++*static_cast<int64_t *>(user);
+  const kvc_float_registers mine = kvc_floats_read();
+  kvc_floats_set(static_cast<uint64_t>(count) % KVC_FLOATS_SETTINGS);
   while (count > 0)
     body(context, --count);
+  kvc_floats_write(mine);
 }
 
 Together::Together(const LoadedLibrary &library, uint64_t seed, int64_t least)
@@ -176,6 +185,7 @@ void Together::readAll(ArrayRef<LibraryCache> caches, Result &result) const {
 }
 
 Result Together::runIn(const Manner &manner) const {
+  CallSettings settings(manner.odd);
   Result result;
   std::vector<LibraryCache> caches;
   int64_t calls = 0;

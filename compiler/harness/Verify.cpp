@@ -60,10 +60,10 @@ public:
 
   void printTitle();
   Error checkKind(InputKind kind);
-  /// All calls in a random order; and that sequences which share calls or
-  /// threads give what each gives alone.
+  /// All calls in a random order, under odd float environments; and that
+  /// sequences which share calls or threads give what each gives alone.
   Error checkCalls();
-  /// Truncate, fork, save, load and reset.
+  /// Truncate, fork, save, load and reset, under such environments too.
   Error checkOperations();
   Error checkTrace(StringRef path);
   bool allRight() const { return right; }
@@ -194,6 +194,7 @@ Error Verifier::checkCalls() {
   Check check;
   check.name = "calls";
   Trial trial(check.name + "\n  miss: ", os);
+  CallSettings settings;
   auto comparison = Comparison::create(library, module, 0,
                                        makeSinks(/*seed=*/1, library.layers()));
   if (!comparison)
@@ -213,6 +214,7 @@ Error Verifier::checkOperations() {
   Check check;
   check.name = "operations";
   Trial trial(check.name + "\n  miss: ", os);
+  CallSettings settings;
   progress.show(check.name);
   auto comparison = Comparison::create(library, module, 0,
                                        makeSinks(/*seed=*/1, library.layers()));

@@ -11,11 +11,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/harness/remote/FloatSetting.h"
+#include "runtime/FloatEnvironment.h"
 #include "runtime/Generated.h"
 #include "test/unit/LyingCache.h"
 
+#include <cfenv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 using namespace kvc::test;
 
@@ -381,30 +385,56 @@ const char *lastError(const kvc_cache *cache) {
 }
 const char *statusName(kvc_status) { return "some status"; }
 
+/// `function` whatever its caller's float settings are, which stay.
+template <auto function> struct Entered;
+template <typename Result, typename... Arguments,
+          Result (*function)(Arguments...)>
+struct Entered<function> {
+  struct Feels {
+    ~Feels() { kvc_floats_write(before); }
+    const kvc_float_registers before = kvc_floats_read();
+  };
+  static Result call(Arguments... arguments) {
+    const Feels feels;
+    std::optional<kvc::runtime::FloatEnvironment> ours;
+    if (lie() != Lie::FeelsFloats)
+      ours.emplace();
+    return function(arguments...);
+  }
+};
+template <auto function> constexpr auto entered = Entered<function>::call;
+
+kvc_status decodeAndLeave(kvc_step *steps, size_t count) {
+  const kvc_status status = entered<decode>(steps, count);
+  if (lie() == Lie::LeavesFloats)
+    std::fesetround(FE_UPWARD);
+  return status;
+}
+
 constexpr kvc_library_table table = {KVC_ABI_VERSION,
                                      sizeof(kvc_library_table),
                                      info,
                                      layerInfo,
-                                     create,
-                                     destroy,
-                                     decode,
-                                     takeChunks,
-                                     takeChunks,
-                                     attend,
-                                     merge,
-                                     reset,
-                                     stored,
-                                     read,
-                                     stats,
-                                     plan,
+                                     entered<create>,
+                                     entered<destroy>,
+                                     decodeAndLeave,
+                                     entered<takeChunks>,
+                                     entered<takeChunks>,
+                                     entered<attend>,
+                                     entered<merge>,
+                                     entered<reset>,
+                                     entered<stored>,
+                                     entered<read>,
+                                     entered<stats>,
+                                     entered<plan>,
                                      lastError,
                                      statusName,
-                                     truncate,
-                                     fork,
-                                     save,
-                                     load,
-                                     saveTo,
-                                     loadFrom};
+                                     entered<truncate>,
+                                     entered<fork>,
+                                     entered<save>,
+                                     entered<load>,
+                                     entered<saveTo>,
+                                     entered<loadFrom>};
 
 } // namespace
 

@@ -41,7 +41,10 @@ enum class Lie {
   LoadsFolder,        ///< a folder is called a damaged snapshot
   ResetForgets,       ///< a reset leaves a layer as it was
   Count,
-  Crash ///< one step writes where nothing is; ends the process
+  // These end the process.
+  Crash,       ///< one step writes where nothing is
+  FeelsFloats, ///< its caller's float settings are what it computes under
+  LeavesFloats ///< a decode leaves another rounding
 };
 
 } // namespace kvc::test

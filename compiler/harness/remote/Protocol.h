@@ -53,6 +53,7 @@ typedef struct kvc_remote_request {
   uint64_t kind;
   uint64_t where; /* Call: offset of the function in the table; Text: address */
   uint64_t arguments, buffers, pointers;
+  uint64_t floats; /* Call: the setting it is made under (FloatSetting.h) */
 } kvc_remote_request;
 
 enum {
@@ -76,6 +77,10 @@ typedef struct kvc_remote_buffer {
 typedef struct kvc_remote_pointer {
   uint64_t buffer, offset, target;
 } kvc_remote_pointer;
+
+/* The program's exit code where a call did not leave its caller's float
+ * environment as it was. */
+enum { KVC_REMOTE_FLOATS = 4 };
 
 /* What an answer begins with. */
 enum { KVC_REMOTE_RESULT = 0, KVC_REMOTE_WRITE = 1, KVC_REMOTE_READ = 2 };

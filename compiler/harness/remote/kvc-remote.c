@@ -12,6 +12,7 @@
  *
  *===------------------------------------------------------------------------===*/
 
+#include "compiler/harness/remote/FloatSetting.h"
 #include "compiler/harness/remote/Library.h"
 #include "compiler/harness/remote/Protocol.h"
 #include "kvc/kvc.h"
@@ -48,12 +49,23 @@ static void *takeArray(size_t count, size_t size) {
 }
 
 static uint64_t callAt(const kvc_library_table *table, uint64_t offset,
-                       const uint64_t *a) {
+                       uint64_t floats, const uint64_t *a) {
   kvc_remote_function called;
   if (offset + sizeof called > table->size)
     exit(BAD_REQUEST);
   memcpy(&called, (const char *)table + offset, sizeof called);
-  return kvc_remote_enter(called, a);
+  if (floats == KVC_FLOATS_AS_THEY_ARE)
+    return kvc_remote_enter(called, a);
+  const kvc_float_registers mine = kvc_floats_read();
+  kvc_floats_set(floats);
+  /* Bits that this CPU lacks stay 0. */
+  const kvc_float_registers before = kvc_floats_read();
+  const uint64_t result = kvc_remote_enter(called, a);
+  const kvc_float_registers after = kvc_floats_read();
+  kvc_floats_write(mine);
+  if (!kvc_floats_same(before, after))
+    exit(KVC_REMOTE_FLOATS);
+  return result;
 }
 
 /* A kvc_write and a kvc_read whose bytes go to and come from whoever asked for
@@ -121,8 +133,9 @@ static void answerCall(const kvc_library_table *table,
   uint64_t values[KVC_REMOTE_ARGUMENTS] = {0};
   for (uint64_t i = 0; i < request->arguments; ++i)
     values[i] = valueOf(&arguments[i], memory);
-  const uint64_t answer[2] = {KVC_REMOTE_RESULT,
-                              callAt(table, request->where, values)};
+  const uint64_t answer[2] = {
+      KVC_REMOTE_RESULT,
+      callAt(table, request->where, request->floats, values)};
 
   give(answer, sizeof answer);
   for (uint64_t i = 0; i < request->buffers; ++i) {
