@@ -12,6 +12,7 @@
 
 #include "RuntimeTestMirror.h"
 #include "RuntimeTestPlatform.h"
+#include "compiler/harness/remote/FloatSetting.h"
 #include "runtime/Threads.h"
 
 #include <chrono>
@@ -103,6 +104,35 @@ void opensAndCloses() {
     runtime::closePool(executor.pool, memory);
   }
   CHECK_EQ(liveBlocks, before);
+}
+
+/// Threads start with the float settings of whoever starts them.
+void setsTheFloatsOfItsThreads() {
+  struct Job {
+    pthread_t caller = pthread_self();
+    std::atomic<int64_t> elsewhere = 0, wrong = 0;
+
+    static void body(void *context, int64_t) {
+      Job &job = *static_cast<Job *>(context);
+      if (pthread_equal(pthread_self(), job.caller)) {
+        while (job.elsewhere == 0)
+          std::this_thread::yield();
+        return;
+      }
+      job.wrong += kvc_floats_read().control !=
+                   kvc_floats_control(KVC_FLOATS_AS_THEY_ARE);
+      ++job.elsewhere;
+    }
+  } job;
+  runtime::Allocator memory = {};
+  const kvc_float_registers mine = kvc_floats_read();
+  kvc_floats_set(KVC_FLOATS_UP);
+  runtime::Executor executor = {runtime::openPool(3, memory), nullptr, nullptr};
+  kvc_floats_write(mine);
+  executor.run(8, Job::body, &job);
+  CHECK(job.elsewhere > 0);
+  CHECK_EQ(job.wrong, 0);
+  runtime::closePool(executor.pool, memory);
 }
 
 //===----------------------------------------------------------------------===//
@@ -293,6 +323,7 @@ void worksSideBySide() {
 int main() {
   runsEachIndexOnce();
   opensAndCloses();
+  setsTheFloatsOfItsThreads();
   givesTheSameBits();
   lendsThreads();
   takesSoManyThreads();
