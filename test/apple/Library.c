@@ -6,6 +6,7 @@
  *===------------------------------------------------------------------------===*/
 
 #include "compiler/harness/remote/Library.h"
+#include "compiler/harness/remote/FloatSetting.h"
 #include "test/apple/Call.h"
 
 #include <stdio.h>
@@ -44,10 +45,12 @@ static struct {
   kvc_remote_function function;
   const uint64_t *arguments;
   uint64_t result;
+  kvc_float_registers floats; /* as the library left them */
 } call;
 
 static void runCall(void) {
   call.result = enter((code)call.function, call.arguments);
+  call.floats = kvc_floats_read();
 }
 
 uint64_t kvc_remote_enter(kvc_remote_function function,
@@ -70,6 +73,8 @@ uint64_t kvc_remote_enter(kvc_remote_function function,
   call.callee.uc_link = &call.caller;
   makecontext(&call.callee, runCall, 0);
   swapcontext(&call.caller, &call.callee);
+  /* With the stack its own float settings came back. */
+  kvc_floats_write(call.floats);
   return call.result;
 }
 
