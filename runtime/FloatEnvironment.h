@@ -37,7 +37,7 @@ public:
   FloatEnvironment &operator=(const FloatEnvironment &) = delete;
 
 private:
-  uint64_t control, flags; ///< as they were; x86 has both in one register
+  uint64_t control, flags; ///< as they were
 };
 
 } // namespace kvc::runtime

@@ -32,14 +32,16 @@ void writeRegister(uint32_t value) {
 
 } // namespace
 
-FloatEnvironment::FloatEnvironment() : control(readRegister()), flags(0) {
-  uint32_t theirs = static_cast<uint32_t>(control);
-  if ((theirs & ~happened) != ours)
-    writeRegister(ours | (theirs & happened));
+FloatEnvironment::FloatEnvironment() {
+  uint32_t theirs = readRegister();
+  flags = theirs & happened;
+  control = theirs - flags;
+  if (control != ours)
+    writeRegister(ours | static_cast<uint32_t>(flags));
 }
 
 FloatEnvironment::~FloatEnvironment() {
-  uint32_t theirs = static_cast<uint32_t>(control);
+  uint32_t theirs = static_cast<uint32_t>(control | flags);
   if (readRegister() != theirs)
     writeRegister(theirs);
 }

@@ -101,7 +101,7 @@ void onSignal(int number) {
 // Settings take turns; 0: there are none.
 static uint64_t turn = KVC_FLOATS_AS_THEY_ARE;
 
-CallSettings::CallSettings(bool odd) : before(turn) {
+CallSettings::CallSettings(bool odd) {
   turn = odd ? KVC_FLOATS_TRAP : KVC_FLOATS_AS_THEY_ARE;
 }
 

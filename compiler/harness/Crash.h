@@ -48,7 +48,7 @@ public:
   static uint64_t current();
 
 private:
-  uint64_t before;
+  uint64_t before = current();
 };
 
 /// Lives while one call of a library runs. It takes no memory and next to no
