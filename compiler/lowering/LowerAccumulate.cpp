@@ -112,14 +112,16 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
       addZeros(at, adaptor.getSums(), head,
                inOperand ? channelBlock : at.index(0), pairs, vectors, sums);
     }
+    kv::StateType type = op.getState().getType();
+    const StateRows places(type, types().convertState(type));
     for (auto [i, sum] : llvm::enumerate(sums)) {
       Value row = at.add(head, i / vectors);
       Value factor;
       if (adaptor.getRescale())
         factor =
             at.broadcast(at.loadScalar(adaptor.getRescale(), row, at.index(0)));
-      addTo(at, adaptor.getState(), row, layout, channelBlock,
-            channels[i % vectors], factor, sum);
+      addTo(at, adaptor.getState(), places.accumulator(at, row), layout,
+            channelBlock, channels[i % vectors], factor, sum);
     }
   }
 
@@ -224,15 +226,17 @@ struct LowerAccumulate : TilePattern<kv::AccumulateOp> {
   }
 
   /// acc = acc * factor + sum in those lanes that are channels of this block.
-  static void addTo(Lanes &at, Value state, Value head,
+  static void addTo(Lanes &at, Value state, Value row,
                     const kv::PageLayout &layout, Value channelBlock,
                     Value channel, Value factor, Value sum) {
-    Value row = at.add(head, StateRows::Accumulator);
     const int64_t dim = layout.layout.getChannels();
     auto next = [&](Value old) {
       return factor ? at.fma(old, factor, sum) : at.addF(old, sum);
     };
     // One block: lanes beyond it fall into the row's padding.
+    assert(layout.channelBlocks() > 1 ||
+           layout.vectorCount * at.lanes <=
+               cast<MemRefType>(state.getType()).getDimSize(1));
     const bool whole = layout.channelBlocks() == 1 ||
                        (layout.layout.getBlock() % at.lanes == 0 &&
                         layout.blockColumns == layout.layout.getBlock() &&

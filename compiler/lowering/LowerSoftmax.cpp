@@ -207,19 +207,21 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
     auto memref = types().convertTile(type);
     Value tile = ownTile(at, op.getTile(), adaptor.getTile(), memref);
     Value alpha = at.allocate(types().convertTile(op.getAlpha().getType()));
+    kv::StateType stateType = op.getState().getType();
+    const StateRows places(stateType, types().convertState(stateType));
     Value state = adaptor.getState();
     Value columns = paddedColumns(at, adaptor.getCount(), memref);
     at.loop(at.index(0), at.index(type.getRows()), {},
             [&](Value row, ValueRange) {
-              updateRow(at, tile, state, alpha, row, columns);
+              updateRow(at, tile, state, places, alpha, row, columns);
               return SmallVector<Value>{};
             });
     rewriter.replaceOp(op, {tile, alpha, state});
     return success();
   }
 
-  static void updateRow(Lanes &at, Value tile, Value state, Value alpha,
-                        Value row, Value columns) {
+  static void updateRow(Lanes &at, Value tile, Value state, StateRows places,
+                        Value alpha, Value row, Value columns) {
     Value zero = at.index(0);
     auto most =
         at.loop(zero, columns, at.lanes, at.number(-Infinity),
@@ -227,10 +229,10 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
                   Value x = at.load(tile, row, column);
                   return SmallVector<Value>{at.greatestF(carried[0], x)};
                 });
-    Value greatest = at.index(StateRows::Greatest);
-    Value old = at.loadScalar(state, greatest, row);
+    SmallVector<Value> greatest = places.greatest(at, row);
+    Value old = at.loadScalar(state, greatest);
     Value next = at.greatestF(old, at.greatestOf(most[0]));
-    at.storeScalar(next, state, greatest, row);
+    at.storeScalar(next, state, greatest);
     next = finiteGreatest(at, next);
     Value factor = at.exp(
         at.broadcast(arith::SubFOp::create(at.builder, at.loc, old, next)));
@@ -248,9 +250,9 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
                   at.store(w, tile, row, column);
                   return SmallVector<Value>{at.addF(carried[0], w)};
                 });
-    Value sum = at.index(StateRows::Sum);
-    Value before = at.multiplyF(at.loadScalar(state, sum, row), factor);
-    at.storeScalar(at.addF(before, at.sum(sums[0])), state, sum, row);
+    SmallVector<Value> sum = places.sum(at, row);
+    Value before = at.multiplyF(at.loadScalar(state, sum), factor);
+    at.storeScalar(at.addF(before, at.sum(sums[0])), state, sum);
   }
 };
 

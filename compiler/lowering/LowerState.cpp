@@ -27,6 +27,23 @@ Value finiteGreatest(Lanes &at, Value greatest) {
   return at.select(some, greatest, number(0.0));
 }
 
+SmallVector<Value> StateRows::number(Lanes &at, int64_t from,
+                                     Value row) const {
+  if (rows <= width)
+    return {at.index(from), row};
+  return {at.add(at.divide(row, width), from), at.remainder(row, width)};
+}
+
+SmallVector<Value> StateRows::greatest(Lanes &at, Value row) const {
+  return number(at, 0, row);
+}
+SmallVector<Value> StateRows::sum(Lanes &at, Value row) const {
+  return number(at, sums(), row);
+}
+Value StateRows::accumulator(Lanes &at, Value row) const {
+  return at.add(row, first());
+}
+
 namespace {
 
 struct LowerInitState : TilePattern<kv::InitStateOp> {
@@ -34,7 +51,7 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
 
   /// m is the logit and l is 1, or 0 where the logit is minus infinity.
   static void startWith(Lanes &at, Value logits, Value head, Value state,
-                        int64_t rows, int64_t each) {
+                        StateRows places, int64_t rows, int64_t each) {
     auto number = [&](double value) -> Value {
       return arith::ConstantOp::create(at.builder, at.loc,
                                        at.builder.getF32FloatAttr(value));
@@ -46,9 +63,9 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
       Value some =
           arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OGT,
                                 logit, number(-Infinity));
-      at.storeScalar(logit, state, at.index(StateRows::Greatest), row);
+      at.storeScalar(logit, state, places.greatest(at, row));
       at.storeScalar(at.select(some, number(StateRows::Weight), number(0.0)),
-                     state, at.index(StateRows::Sum), row);
+                     state, places.sum(at, row));
       return SmallVector<Value>{};
     });
   }
@@ -59,6 +76,7 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
     Lanes at(rewriter, op.getLoc(), form);
     auto type = types().convertState(op.getState().getType());
     Value state = at.allocate(type);
+    const StateRows places(op.getState().getType(), type);
     auto fill = [&](Value from, Value to, double value) {
       at.loop(from, to, {}, [&](Value row, ValueRange) {
         at.loop(at.index(0), at.index(type.getDimSize(1)), lanes, {},
@@ -69,10 +87,10 @@ struct LowerInitState : TilePattern<kv::InitStateOp> {
         return SmallVector<Value>{};
       });
     };
-    fill(at.index(StateRows::Greatest), at.index(StateRows::Sum), -Infinity);
-    fill(at.index(StateRows::Sum), at.index(type.getDimSize(0)), 0.0);
+    fill(at.index(0), at.index(places.sums()), -Infinity);
+    fill(at.index(places.sums()), at.index(type.getDimSize(0)), 0.0);
     if (adaptor.getLogits())
-      startWith(at, adaptor.getLogits(), adaptor.getHead(), state,
+      startWith(at, adaptor.getLogits(), adaptor.getHead(), state, places,
                 op.getState().getType().getRows(),
                 static_cast<int64_t>(*op.getEach()));
     rewriter.replaceOp(op, state);
@@ -91,6 +109,7 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
     Lanes at(rewriter, loc, form);
     kv::StateType type = op.getState().getType();
     Value state = at.allocate(types().convertState(type));
+    const StateRows places(type, types().convertState(type));
     Value part =
         arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(),
                                    at.multiply(adaptor.getPart(), 2));
@@ -104,13 +123,13 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
         at.index(0), at.index(type.getRows()), {}, [&](Value i, ValueRange) {
           Value row = at.add(adaptor.getRow(), i);
           Value most = loadFloat(at, lse, row);
-          at.storeScalar(most, state, at.index(StateRows::Greatest), i);
+          at.storeScalar(most, state, places.greatest(at, i));
           Value some =
               arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT,
                                     most, number(-Infinity));
           at.storeScalar(
               at.select(some, number(StateRows::Weight), number(0.0)), state,
-              at.index(StateRows::Sum), i);
+              places.sum(at, i));
           Value base = at.multiply(row, type.getColumns());
           at.loop(at.index(0), at.index(type.getColumns()), {},
                   [&](Value column, ValueRange) {
@@ -120,8 +139,8 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
                     // A part without tokens counts for nothing, whatever it
                     // holds.
                     Value kept = at.select(some, x, number(0.0));
-                    at.storeScalar(kept, state,
-                                   at.add(i, StateRows::Accumulator), column);
+                    at.storeScalar(kept, state, places.accumulator(at, i),
+                                   column);
                     return SmallVector<Value>{};
                   });
           return SmallVector<Value>{};
@@ -158,26 +177,27 @@ struct LowerMergeState : TilePattern<kv::MergeStateOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), form);
     kv::StateType type = op.getState().getType();
+    const StateRows places(type, types().convertState(type));
     Value a = adaptor.getState(), b = adaptor.getOther();
     at.loop(at.index(0), at.index(type.getRows()), {},
             [&](Value row, ValueRange) {
-              Value greatest = at.index(StateRows::Greatest);
-              Value sum = at.index(StateRows::Sum);
-              Value ma = at.loadScalar(a, greatest, row);
-              Value mb = at.loadScalar(b, greatest, row);
+              SmallVector<Value> greatest = places.greatest(at, row);
+              SmallVector<Value> sum = places.sum(at, row);
+              Value ma = at.loadScalar(a, greatest);
+              Value mb = at.loadScalar(b, greatest);
               Value m = at.greatestF(ma, mb);
-              at.storeScalar(m, a, greatest, row);
+              at.storeScalar(m, a, greatest);
               m = finiteGreatest(at, m);
               auto factor = [&](Value from) {
                 return at.exp(at.broadcast(at.subtractF(from, m)));
               };
               Value fa = factor(ma), fb = factor(mb);
-              Value la = at.loadScalar(a, sum, row);
+              Value la = at.loadScalar(a, sum);
               la = at.multiplyF(la, at.first(fa));
-              Value lb = at.loadScalar(b, sum, row);
+              Value lb = at.loadScalar(b, sum);
               lb = at.multiplyF(lb, at.first(fb));
-              at.storeScalar(at.addF(la, lb), a, sum, row);
-              Value line = at.add(row, StateRows::Accumulator);
+              at.storeScalar(at.addF(la, lb), a, sum);
+              Value line = places.accumulator(at, row);
               at.loop(at.index(0), at.index(type.getColumns()), at.lanes, {},
                       [&](Value column, ValueRange) {
                         Value xa = at.multiplyF(at.load(a, line, column), fa);
@@ -200,12 +220,13 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), form);
     const auto each = static_cast<int64_t>(op.getEach());
-    const int64_t columns = op.getState().getType().getColumns();
+    kv::StateType type = op.getState().getType();
+    const StateRows places(type, types().convertState(type));
     at.loop(at.index(0), adaptor.getCount(), {}, [&](Value token, ValueRange) {
       at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
         Value line = at.add(at.multiply(token, each), h);
-        finishRow(at, adaptor, line, {token, at.add(adaptor.getRow(), h)},
-                  columns);
+        finishRow(at, adaptor, places, line,
+                  {token, at.add(adaptor.getRow(), h)}, type.getColumns());
         return SmallVector<Value>{};
       });
       return SmallVector<Value>{};
@@ -215,19 +236,19 @@ struct LowerFinish : TilePattern<kv::FinishOp> {
   }
 
   /// Row `line` of the state to row `to` (token, head) of the buffers.
-  static void finishRow(Lanes &at, OpAdaptor adaptor, Value line,
-                        ArrayRef<Value> to, int64_t columns) {
+  static void finishRow(Lanes &at, OpAdaptor adaptor, StateRows places,
+                        Value line, ArrayRef<Value> to, int64_t columns) {
     auto number = [&](double value) -> Value {
       return arith::ConstantOp::create(at.builder, at.loc,
                                        at.builder.getF32FloatAttr(value));
     };
     Value state = adaptor.getState();
-    Value sum = at.loadScalar(state, at.index(StateRows::Sum), line);
-    Value most = at.loadScalar(state, at.index(StateRows::Greatest), line);
+    Value sum = at.loadScalar(state, places.sum(at, line));
+    Value most = at.loadScalar(state, places.greatest(at, line));
     Value some = arith::CmpFOp::create(
         at.builder, at.loc, arith::CmpFPredicate::OGT, sum, number(0.0));
     Value divisor = at.select(some, sum, number(1.0));
-    divideRow(at, state, at.add(line, StateRows::Accumulator), divisor,
+    divideRow(at, state, places.accumulator(at, line), divisor,
               adaptor.getOut(), to, columns);
     Value weights = at.multiplyF(divisor, number(1 / StateRows::Weight));
     Value lse =

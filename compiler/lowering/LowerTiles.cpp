@@ -57,10 +57,11 @@ MemRefType TileTypeConverter::convertTile(kv::TileType tile) const {
 }
 
 MemRefType TileTypeConverter::convertState(kv::StateType state) const {
-  const int64_t columns = std::max(state.getRows(), state.getColumns());
   // Accumulators are reached in up to four vectors at a time.
-  return form.tile(state.getContext(), StateRows::Accumulator + state.getRows(),
-                   rowOf(columns + 4 * form.lanes, form.lanes));
+  const int64_t width = rowOf(state.getColumns(), 4 * form.lanes);
+  const int64_t rows = state.getRows();
+  return form.tile(state.getContext(),
+                   2 * StateRows::rowsOfNumbers(rows, width) + rows, width);
 }
 
 /// What is not generated for lanes that are invocations yet, and why.

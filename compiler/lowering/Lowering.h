@@ -37,14 +37,34 @@ public:
   mlir::MemRefType convertState(kv::StateType state) const;
 };
 
-/// Where in its memref a state keeps what: m and l a row each, then a row of
-/// the accumulator for each head.
-struct StateRows {
-  static constexpr int64_t Greatest = 0, Sum = 1, Accumulator = 2;
+/// Where in its memref a state keeps what: m of all heads, then l, each in as
+/// many rows as these numbers fill, then a row of the accumulator for each head.
+class StateRows {
+public:
+  StateRows(kv::StateType type, mlir::MemRefType memref)
+      : rows(type.getRows()), width(memref.getDimSize(1)) {}
+
+  /// Rows of m, and of l.
+  static int64_t rowsOfNumbers(int64_t rows, int64_t width) {
+    return llvm::divideCeil(rows, width);
+  }
+  int64_t first() const { return 2 * rowsOfNumbers(rows, width); }
+  int64_t sums() const { return rowsOfNumbers(rows, width); }
+
+  /// Places of a head's numbers, and its row of the accumulator.
+  SmallVector<Value> greatest(Lanes &at, Value row) const;
+  SmallVector<Value> sum(Lanes &at, Value row) const;
+  Value accumulator(Lanes &at, Value row) const;
+
   /// Weights, l and acc are this times what they stand for: what a small weight
   /// weighs would else be subnormal and lose its bits where values are tiny.
   /// Values of 2^56 in 2^29 tokens stay below 2^127.
   static constexpr double Weight = 0x1p40;
+
+private:
+  SmallVector<Value> number(Lanes &at, int64_t from, Value row) const;
+
+  int64_t rows, width;
 };
 
 /// The largest logit to subtract from others; 0 where there is none yet, so

@@ -95,7 +95,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // Channels on the lanes: two vectors, two heads, four codes a word. Words begin
   // where the run's columns do.
   // CHECK-LABEL: func.func @accumulate(
-  // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<2x80xf32>, %[[Z:[a-z0-9]+]]: memref<2x16xf32>, %[[ALPHA:[a-z0-9]+]]: memref<2x16xf32>, %[[STATE:[a-z0-9]+]]: memref<4x48xf32>, %[[PAGE:[a-z0-9]+]]: memref<320xi32>, %{{.*}}: index, %[[TOKEN:[a-z0-9]+]]: index, %[[LEAD:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index)
+  // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<2x80xf32>, %[[Z:[a-z0-9]+]]: memref<2x16xf32>, %[[ALPHA:[a-z0-9]+]]: memref<2x16xf32>, %[[STATE:[a-z0-9]+]]: memref<4x32xf32>, %[[PAGE:[a-z0-9]+]]: memref<320xi32>, %{{.*}}: index, %[[TOKEN:[a-z0-9]+]]: index, %[[LEAD:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: index)
   // CHECK:       %[[OFFSET:.*]] = arith.remui %[[TOKEN]], %c64
   // CHECK:       %[[BASE:.*]] = arith.subi %[[OFFSET]], %[[LEAD]]
   // CHECK:       %[[FROM:.*]] = arith.divui %[[BASE]], %c4

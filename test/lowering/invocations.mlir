@@ -68,7 +68,7 @@ module attributes {kv.target = #kv.target<name = "vulkan", lanes = 8, registers 
   // CHECK:       %[[LANE:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK:       %[[MASK:.*]] = arith.cmpi slt, %[[LANE]], %{{.*}} : i32
   // CHECK:       scf.if %{{.*}} {
-  // CHECK-NEXT:    memref.store %{{.*}} : memref<3x48xf32, 3>
+  // CHECK-NEXT:    memref.store %{{.*}} : memref<3x32xf32, 3>
   func.func @accumulate(%w: !kv.tile<2x16>, %sums: !kv.tile<1x2>, %centers: !kv.tile<2x16>, %page: !kv.page<#values>, %head: index, %token: index, %lead: index, %count: index, %state: !kv.state<1x10>) -> !kv.state<1x10> {
     %next = kv.accumulate %w zeros %sums centers %centers with %page head %head run %token, %lead, %count into %state scales "operand" : <2x16>, <#values>, <1x10> zeros !kv.tile<1x2> centers !kv.tile<2x16> -> <1x10>
     return %next : !kv.state<1x10>

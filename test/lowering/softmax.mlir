@@ -98,7 +98,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 
   // The maximum, alpha = exp(old - new), weights, the sum: without a call.
   // CHECK-LABEL: func.func @softmax_update(
-  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<2x80xf32>, %[[STATE:[a-z0-9]+]]: memref<4x48xf32>, %[[COUNT:[a-z0-9]+]]: index)
+  // CHECK-SAME:    %[[TILE:[a-z0-9]+]]: memref<2x80xf32>, %[[STATE:[a-z0-9]+]]: memref<4x32xf32>, %[[COUNT:[a-z0-9]+]]: index)
   // CHECK-DAG:   %[[C0:.*]] = arith.constant 0 : index
   // CHECK-DAG:   %[[C1:.*]] = arith.constant 1 : index
   // CHECK:       %[[ALPHA:.*]] = memref.alloca() {{.*}}: memref<2x16xf32>

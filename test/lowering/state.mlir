@@ -10,7 +10,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK-DAG:   %[[C0:.*]] = arith.constant 0 : index
   // CHECK-DAG:   %[[C1:.*]] = arith.constant 1 : index
   // CHECK-DAG:   %[[C4:.*]] = arith.constant 4 : index
-  // CHECK:       %[[STATE:.*]] = memref.alloca() {{.*}}: memref<4x48xf32>
+  // CHECK:       %[[STATE:.*]] = memref.alloca() {{.*}}: memref<4x32xf32>
   // CHECK:       vector.store %[[MINUS]], %[[STATE]][%[[C0]],
   // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %[[C1]] to %[[C4]]
   // CHECK:         vector.store %[[ZERO]], %[[STATE]][%[[ROW]],
@@ -58,7 +58,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
   // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
   // CHECK-DAG:   %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
   // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.09951163E+12 : f32
-  // CHECK:       %[[STATE:.*]] = memref.alloca() {{.*}}: memref<4x48xf32>
+  // CHECK:       %[[STATE:.*]] = memref.alloca() {{.*}}: memref<4x32xf32>
   // CHECK:       arith.muli %[[PART]], %c2
   // CHECK:       %[[ENTRY:.*]] = llvm.getelementptr %[[PARTS]][
   // CHECK:       %[[OUT:.*]] = llvm.load %[[ENTRY]] : !llvm.ptr -> !llvm.ptr
@@ -88,7 +88,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 
   // Both are rescaled to the larger maximum, or to 0 where neither met anything.
   // CHECK-LABEL: func.func @merge_state(
-  // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4x48xf32>, %[[B:[a-z0-9]+]]: memref<4x48xf32>)
+  // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4x32xf32>, %[[B:[a-z0-9]+]]: memref<4x32xf32>)
   // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
   // CHECK-DAG:   %[[NONE:.*]] = arith.constant 0.000000e+00 : f32
   // CHECK:       scf.for %[[ROW:[a-z0-9]+]] = %c0 to %c2
@@ -122,7 +122,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 
   // acc / l and m + ln l; where nothing was taken in, zeros and minus infinity.
   // CHECK-LABEL: func.func @finish(
-  // CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<6x48xf32>, %[[OUT:[a-z0-9]+]]: memref<?x8x16xf32>, %[[FIRST:[a-z0-9]+]]: index, %[[TOKENS:[a-z0-9]+]]: index, %[[LSE:[a-z0-9]+]]: memref<?x8xf32>)
+  // CHECK-SAME:    %[[STATE:[a-z0-9]+]]: memref<6x32xf32>, %[[OUT:[a-z0-9]+]]: memref<?x8x16xf32>, %[[FIRST:[a-z0-9]+]]: index, %[[TOKENS:[a-z0-9]+]]: index, %[[LSE:[a-z0-9]+]]: memref<?x8xf32>)
   // CHECK-DAG:   %[[MINUS:.*]] = arith.constant 0xFF800000 : f32
   // CHECK-DAG:   %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
   // CHECK-DAG:   %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
