@@ -60,6 +60,7 @@ public:
   Value loadHalves(Lanes &at, Value words, Value address) const override;
   void storeHalves(Lanes &at, Value value, Value words, Value address,
                    Value mask) const override;
+  bool runApart() const override { return true; }
   /// A subgroup that waits gives its turn to another.
   void prefetch(Lanes &, Value, Value, int64_t) const override {}
 

@@ -82,6 +82,10 @@ public:
   /// meets all lanes is read alone.
   virtual int64_t factorsAtOnce() const { return 0; }
 
+  /// Whether a lane may still be about to read what another writes next, so
+  /// that what lanes read of each other is not to be written over.
+  virtual bool runApart() const { return false; }
+
   // Tiles and pages.
   /// A tile of floats, rows x columns.
   virtual mlir::MemRefType tile(mlir::MLIRContext *context, int64_t rows,

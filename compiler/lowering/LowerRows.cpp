@@ -40,6 +40,19 @@ forElements(Lanes &at, int64_t rows, int64_t from, int64_t to,
   });
 }
 
+/// Whether nothing but `op` will read a tile of its block any more, so that it
+/// may be written over. What came before has read it, or copied it.
+static bool isLastUse(Value tile, Operation *op) {
+  Operation *made = tile.getDefiningOp();
+  return made && made->getBlock() == op->getBlock() &&
+         isa<kv::RowsOp, kv::RotateOp>(made) &&
+         llvm::all_of(tile.getUsers(), [&](Operation *user) {
+           return user == op || (isa<kv::RotateOp>(user) &&
+                                 user->getBlock() == op->getBlock() &&
+                                 user->isBeforeInBlock(op));
+         });
+}
+
 namespace {
 
 struct LowerRows : TilePattern<kv::RowsOp> {
@@ -91,7 +104,9 @@ struct LowerScale : TilePattern<kv::ScaleOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), form);
     kv::TileType type = op.getTile().getType();
-    Value tile = at.allocate(types().convertTile(type));
+    Value tile = isLastUse(op.getTile(), op)
+                     ? adaptor.getTile()
+                     : at.allocate(types().convertTile(type));
     Value factor = at.number(op.getFactor().convertToFloat());
     forVectors(at, type.getRows(), type.getColumns(),
                [&](Value row, Value column) {
@@ -115,12 +130,16 @@ struct LowerRotate : TilePattern<kv::RotateOp> {
     Lanes at(rewriter, op.getLoc(), form);
     auto position = cast<kv::PositionAttrInterface>(op.getPosition());
     kv::TileType type = op.getTile().getType();
-    Value tile = at.allocate(types().convertTile(type));
+    Value tile = adaptor.getTile();
     // Columns that no pair has stay.
-    forVectors(
-        at, type.getRows(), type.getColumns(), [&](Value row, Value column) {
-          at.store(at.load(adaptor.getTile(), row, column), tile, row, column);
-        });
+    if (form.runApart() || !isLastUse(op.getTile(), op)) {
+      tile = at.allocate(types().convertTile(type));
+      forVectors(at, type.getRows(), type.getColumns(),
+                 [&](Value row, Value column) {
+                   Value x = at.load(adaptor.getTile(), row, column);
+                   at.store(x, tile, row, column);
+                 });
+    }
     const int64_t pairs = position.getPairs();
     if (auto stride = strideOf(position)) {
       at.loop(at.index(0), at.index(type.getRows()), {},

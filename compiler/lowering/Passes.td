@@ -58,7 +58,10 @@ def ShareTiles : InterfacePass<"kv-share-tiles", "::mlir::FunctionOpInterface"> 
     Option<"limit", "limit", "int64_t", /*default=*/"0",
            "bytes that there are; more is an error. 0: any">,
     Option<"where", "where", "std::string", /*default=*/"\"a workgroup's memory\"",
-           "what has so many bytes, for the error">
+           "what has so many bytes, for the error">,
+    Option<"remedy", "remedy", "std::string",
+           /*default=*/"\"fewer heads a kv head, or smaller ones, fit\"",
+           "what would fit, for the error">
   ];
 }
 

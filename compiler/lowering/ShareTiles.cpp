@@ -7,6 +7,7 @@
 
 #include "compiler/lowering/Lowering.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -30,17 +31,52 @@ static int64_t bytesOf(MemRefType type) {
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
-/// The operation of the kernel's body that all uses of a tile lie in; null
-/// where there are several.
-static Operation *onlyUser(Operation *tile, Block &body) {
+/// Where a tile is in use: operations of a block, by number, first and last.
+struct Span {
+  int64_t first, last;
+};
+
+/// Whether the operation's use of a tile gives it to nobody else.
+static bool isAccess(Operation *op) {
+  return isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp,
+             vector::MaskedLoadOp, vector::MaskedStoreOp>(op);
+}
+
+/// The block whose operations go through what a kernel does: its body, or that
+/// of the one loop in it that all tiles are used in.
+static Block *mainBlock(Block *block, ArrayRef<Operation *> tiles) {
   Operation *only = nullptr;
+  for (Operation *tile : tiles)
+    for (Operation *user : tile->getUsers()) {
+      Operation *outer = block->findAncestorOpInBlock(*user);
+      if (only && outer != only)
+        return block;
+      only = outer;
+    }
+  auto loop = dyn_cast_or_null<scf::ForOp>(only);
+  return loop && loop->getNumResults() == 0 ? mainBlock(loop.getBody(), tiles)
+                                            : block;
+}
+
+/// Where a tile is in use among the operations of `block`; none where it may be
+/// in all of it.
+static std::optional<Span>
+spanOf(Operation *tile, Block &block,
+       const llvm::DenseMap<Operation *, int64_t> &numbers) {
+  std::optional<Span> span;
+  bool handedOn = false;
   for (Operation *user : tile->getUsers()) {
-    Operation *outer = body.findAncestorOpInBlock(*user);
-    if (only && outer != only)
-      return nullptr;
-    only = outer;
+    const int64_t number = numbers.at(block.findAncestorOpInBlock(*user));
+    handedOn |= !isAccess(user);
+    if (!span)
+      span = {number, number};
+    span->first = std::min(span->first, number);
+    span->last = std::max(span->last, number);
   }
-  return only;
+  // Handed on within one operation it does not get out.
+  if (span && handedOn && span->first != span->last)
+    return std::nullopt;
+  return span;
 }
 
 struct ShareTiles : impl::ShareTilesBase<ShareTiles> {
@@ -55,34 +91,43 @@ struct ShareTiles : impl::ShareTilesBase<ShareTiles> {
     for (Operation &op : body)
       if (isTile(op))
         all.push_back(&op);
-    // By type, the rooms that there are; by operation of the kernel's body and
-    // type, how many of them it has taken.
-    llvm::MapVector<Type, SmallVector<Operation *>> rooms;
-    llvm::DenseMap<std::pair<Operation *, Type>, size_t> taken;
+    Block &main = *mainBlock(&body, all);
+    llvm::DenseMap<Operation *, int64_t> numbers;
+    for (auto [number, op] : llvm::enumerate(main))
+      numbers[&op] = static_cast<int64_t>(number);
+    struct Room {
+      Operation *tile;
+      SmallVector<Span> taken;
+    };
+    llvm::MapVector<Type, SmallVector<Room>> rooms;
     int64_t bytes = 0;
     for (Operation *tile : all) {
       const MemRefType type = typeOf(tile);
-      Operation *user = onlyUser(tile, body);
-      if (!user) {
+      const std::optional<Span> span = spanOf(tile, main, numbers);
+      if (!span) {
         bytes += bytesOf(type);
         continue;
       }
       auto &ofType = rooms[type];
-      const size_t number = taken[{user, type}]++;
-      if (number < ofType.size()) {
-        ofType[number]->moveBefore(&body, body.begin());
-        tile->replaceAllUsesWith(ofType[number]);
-        tile->erase();
+      auto *room = llvm::find_if(ofType, [&](const Room &room) {
+        return llvm::all_of(room.taken, [&](Span other) {
+          return span->last < other.first || other.last < span->first;
+        });
+      });
+      if (room == ofType.end()) {
+        ofType.push_back({tile, {*span}});
+        bytes += bytesOf(type);
         continue;
       }
-      ofType.push_back(tile);
-      bytes += bytesOf(type);
+      room->taken.push_back(*span);
+      room->tile->moveBefore(&body, body.begin());
+      tile->replaceAllUsesWith(room->tile);
+      tile->erase();
     }
     const int64_t most = limit;
     if (most > 0 && bytes > most) {
       kernel.emitError() << "its tiles take " << bytes << " bytes of " << where
-                         << ", which has " << most
-                         << ": fewer heads a kv head, or smaller ones, fit";
+                         << ", which has " << most << ": " << remedy;
       signalPassFailure();
     }
   }

@@ -116,15 +116,17 @@ struct FoldScales : impl::FoldScalesBase<FoldScales> {
       floats(op);
   }
 
-  /// Nothing of it depends on a page: once where the query is made. Numbers of
-  /// i16 must be fine enough for a run's scales; where they are not, which is
-  /// rare, the run makes the query ready in f32.
+  /// Nothing of it depends on a page: once before the segment's loop. Numbers
+  /// of i16 must be fine enough for a run's scales; where they are not, which
+  /// is rare, the run makes the query ready in f32.
   static void arrange(kv::ContractOp op, const kv::PageLayout &layout,
                       kv::TileType operand) {
     Type element = operand.getElement();
     Operation *other = element && element.isInteger(16) ? op->clone() : nullptr;
     OpBuilder builder(op);
-    builder.setInsertionPointAfterValue(op.getOperand());
+    // Not where the query is made: others' tiles can be in the same place then.
+    Block *made = op.getOperand().getParentBlock();
+    builder.setInsertionPoint(made->findAncestorOpInBlock(*op));
     makeReady(builder, op, layout, operand);
     if (!other)
       return;

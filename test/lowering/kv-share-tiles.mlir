@@ -63,3 +63,27 @@ func.func @frame(%n: index, %x: f32) {
   }
   return
 }
+
+// -----
+
+// What one operation has done with, a later one may have, in the loop that all is
+// in too.
+// FRAME-LABEL: func.func @spans
+// FRAME-COUNT-1: memref.alloca() {alignment = 64 : i64} : memref<1x16xf32>
+// FRAME-NOT:     memref.alloca
+// FRAME:         scf.for
+// FRAME:           memref.store %{{.*}}, %[[A:[a-z0-9_]+]][
+// FRAME:           memref.load %[[A]][
+// FRAME:           memref.store %{{.*}}, %[[A]][
+func.func @spans(%n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloca() {alignment = 64 : i64} : memref<1x16xf32>
+  %b = memref.alloca() {alignment = 64 : i64} : memref<1x16xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.store %x, %a[%c0, %c0] : memref<1x16xf32>
+    %y = memref.load %a[%c0, %c0] : memref<1x16xf32>
+    memref.store %y, %b[%c0, %c0] : memref<1x16xf32>
+  }
+  return
+}

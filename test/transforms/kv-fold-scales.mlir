@@ -98,12 +98,11 @@ func.func @values_per_token(%view: !kv.view, %w: !kv.tile<3x64>, %alpha: !kv.til
 }
 
 // In integers a run whose numbers do not fit goes in f32. What does not depend
-// on a page is made once a query, and a run asks whether it fits: in bytes, whose
+// on a page is made once before the loop, and a run asks whether it fits: in bytes, whose
 // bound is for random input alone, nobody asks. Of weights without a scale there are two
 // rows a head.
 // CHECK-LABEL: func.func @integers
 // CHECK-SAME:    %[[Q:[a-z0-9_]+]]: !kv.tile<3x20>, %[[W:[a-z0-9_]+]]: !kv.tile<3x64>
-// CHECK:       %[[BYTES:[a-z0-9_]+]], %[[TERMS:[a-z0-9_]+]] = kv.arrange %[[Q]] for #{{.*}} : <3x20> -> <3x32, i16>, !kv.tile<3x10>
 // CHECK:       %[[O:[a-z0-9_]+]], %[[Z:[a-z0-9_]+]], %[[FITS:[a-z0-9_]+]] = kv.fold %[[Q]] from %[[PAGE:[a-z0-9_]+]] {{.*}} scales "operand" : <3x20>, {{.*}} -> <3x24, i16>, <3x5> fits i1
 // CHECK-NEXT:  scf.if %[[FITS]] -> (!kv.tile<3x64>) {
 // CHECK-NEXT:    kv.contract %[[O]] zeros %[[Z]] with %[[PAGE]]
@@ -112,6 +111,7 @@ func.func @values_per_token(%view: !kv.view, %w: !kv.tile<3x64>, %alpha: !kv.til
 // CHECK-NEXT:    %[[X:[a-z0-9_]+]], %[[SUMS:[a-z0-9_]+]], %[[CENTERS:[a-z0-9_]+]] = kv.fold %[[Q]] from %[[PAGE]]
 // CHECK-NEXT:    kv.contract %[[X]] zeros %[[SUMS]] centers %[[CENTERS]] with %[[PAGE]]
 // CHECK-NEXT:    scf.yield
+// CHECK:       %[[BYTES:[a-z0-9_]+]], %[[TERMS:[a-z0-9_]+]] = kv.arrange %[[Q]] for #{{.*}} : <3x20> -> <3x32, i16>, !kv.tile<3x10>
 // CHECK:       %[[FINE:[a-z0-9_]+]] = kv.fits %[[TERMS]] from %[[TOKENS:[a-z0-9_]+]] head %[[H:[a-z0-9_]+]] run %[[T:[a-z0-9_]+]], %[[H]], %[[N:[a-z0-9_]+]] : <3x10>,
 // CHECK-NEXT:  scf.if %[[FINE]] -> (!kv.tile<3x64>) {
 // CHECK-NEXT:    kv.contract %[[BYTES]] zeros %[[TERMS]] with %[[TOKENS]]
