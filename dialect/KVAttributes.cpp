@@ -178,7 +178,10 @@ static constexpr int64_t MostPrefetch = 64;
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t heads,
                                    int64_t run, int64_t rows, int64_t prefetch,
-                                   Type arithmetic) {
+                                   Type arithmetic, int64_t block) {
+  if (block < 0 || block > INT32_MAX)
+    return emitError() << "block is 0 to " << INT32_MAX << " heads, not "
+                       << block;
   for (auto [name, value] : {std::pair<StringRef, int64_t>{"heads", heads},
                              {"run", run},
                              {"rows", rows}})

@@ -217,6 +217,8 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   let description = [{
     `heads` rows of queries are contracted in lockstep, `run` tokens at the most
     are taken at a time. A prefill takes `rows` tokens that ask at a time.
+    `block` of the query heads that meet a KV head go through its tokens in one
+    pass; 0 or not there: all of them.
     While a decode step reads a run, it asks for the lines of the run that comes
     `prefetch` runs later; 0 leaves that to the processor. Codes are multiplied
     in `arithmetic`, i16 or i8, if it is there, else in f32.
@@ -225,7 +227,8 @@ def KV_ScheduleAttr : KV_Attr<"Schedule", "schedule"> {
   }];
   let parameters = (ins "int64_t":$heads, "int64_t":$run, "int64_t":$rows,
                         DefaultValuedParameter<"int64_t", "0">:$prefetch,
-                        OptionalParameter<"::mlir::Type">:$arithmetic);
+                        OptionalParameter<"::mlir::Type">:$arithmetic,
+                        DefaultValuedParameter<"int64_t", "0">:$block);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

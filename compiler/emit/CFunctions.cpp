@@ -190,9 +190,11 @@ std::string CFunctions::attend(StringRef suffix, int64_t rows) {
 }
 
 /// What kv.finish writes to, by token: out in io, where that is not f32 also
-/// as f32 with what tells which of the two is meant; lse.
+/// as f32 with what tells which of the two is meant; lse, a token's numbers
+/// `lseStride` apart where it is given.
 void CFunctions::passOut(SmallVectorImpl<Value> &arguments, Value out,
-                         Value lse, Value partial, Value count) {
+                         Value lse, Value partial, Value count,
+                         Value lseStride) {
   kv::ShapeAttr shape = step.getShape();
   SmallVector<Value> sizes{count, integer(shape.getHeads()),
                            integer(shape.getValueDim())};
@@ -203,6 +205,8 @@ void CFunctions::passOut(SmallVectorImpl<Value> &arguments, Value out,
         builder, loc, LLVM::ICmpPredicate::ne, partial, integer(0)));
   }
   pass(arguments, lse, {count, integer(shape.getHeads())});
+  if (lseStride)
+    arguments.back() = lseStride;
 }
 
 std::string CFunctions::merge() {
@@ -211,17 +215,18 @@ std::string CFunctions::merge() {
     return "";
   auto outer = open("merge", none, {pointer, i64, i64, pointer, pointer, i64});
   SmallVector<Value> arguments(outer.getArguments().take_front(3));
-  // Who wants no lse has a place for it on the stack.
-  Value scratch =
-      LLVM::AllocaOp::create(builder, loc, pointer, builder.getF32Type(),
-                             integer(step.getShape().getHeads()));
+  // Who wants no lse has a place on the stack that all of it is written to.
+  Value scratch = LLVM::AllocaOp::create(builder, loc, pointer,
+                                         builder.getF32Type(), integer(1));
   Value null = LLVM::ZeroOp::create(builder, loc, pointer);
   Value wanted = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
                                       outer.getArgument(4), null);
   Value lse = LLVM::SelectOp::create(builder, loc, wanted, outer.getArgument(4),
                                      scratch);
+  Value stride =
+      LLVM::SelectOp::create(builder, loc, wanted, integer(1), integer(0));
   passOut(arguments, outer.getArgument(3), lse, outer.getArgument(5),
-          integer(1));
+          integer(1), stride);
   LLVM::CallOp::create(builder, loc, function, arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
   return outer.getName().str();

@@ -47,7 +47,8 @@ private:
   void passStatic(llvm::SmallVectorImpl<mlir::Value> &arguments,
                   mlir::Value pointer, llvm::ArrayRef<int64_t> sizes);
   void passOut(llvm::SmallVectorImpl<mlir::Value> &arguments, mlir::Value out,
-               mlir::Value lse, mlir::Value partial, mlir::Value count);
+               mlir::Value lse, mlir::Value partial, mlir::Value count,
+               mlir::Value lseStride = {});
   mlir::Value element(mlir::Value array, int64_t index, mlir::Type type);
 
   mlir::OpBuilder &builder;

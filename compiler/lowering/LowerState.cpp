@@ -27,8 +27,7 @@ Value finiteGreatest(Lanes &at, Value greatest) {
   return at.select(some, greatest, number(0.0));
 }
 
-SmallVector<Value> StateRows::number(Lanes &at, int64_t from,
-                                     Value row) const {
+SmallVector<Value> StateRows::number(Lanes &at, int64_t from, Value row) const {
   if (rows <= width)
     return {at.index(from), row};
   return {at.add(at.divide(row, width), from), at.remainder(row, width)};
@@ -131,18 +130,17 @@ struct LowerLoadState : TilePattern<kv::LoadStateOp> {
               at.select(some, number(StateRows::Weight), number(0.0)), state,
               places.sum(at, i));
           Value base = at.multiply(row, type.getColumns());
-          at.loop(at.index(0), at.index(type.getColumns()), {},
-                  [&](Value column, ValueRange) {
-                    Value x =
-                        at.multiplyF(loadFloat(at, out, at.add(base, column)),
-                                     number(StateRows::Weight));
-                    // A part without tokens counts for nothing, whatever it
-                    // holds.
-                    Value kept = at.select(some, x, number(0.0));
-                    at.storeScalar(kept, state, places.accumulator(at, i),
-                                   column);
-                    return SmallVector<Value>{};
-                  });
+          at.loop(
+              at.index(0), at.index(type.getColumns()), {},
+              [&](Value column, ValueRange) {
+                Value x = at.multiplyF(loadFloat(at, out, at.add(base, column)),
+                                       number(StateRows::Weight));
+                // A part without tokens counts for nothing, whatever it
+                // holds.
+                Value kept = at.select(some, x, number(0.0));
+                at.storeScalar(kept, state, places.accumulator(at, i), column);
+                return SmallVector<Value>{};
+              });
           return SmallVector<Value>{};
         });
     rewriter.replaceOp(op, state);

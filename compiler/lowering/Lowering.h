@@ -38,7 +38,8 @@ public:
 };
 
 /// Where in its memref a state keeps what: m of all heads, then l, each in as
-/// many rows as these numbers fill, then a row of the accumulator for each head.
+/// many rows as these numbers fill, then a row of the accumulator for each
+/// head.
 class StateRows {
 public:
   StateRows(kv::StateType type, mlir::MemRefType memref)

@@ -83,7 +83,7 @@ private:
   RopeScaling scaling(const Setting &setting) const;
 
   void checkHeads(const Layer &layer);
-  void checkGroup(const Layer &layer);
+  void checkDims(const Layer &layer);
   void checkRope(const Layer &layer);
   void checkScale(const Layer &layer);
   void checkLength(const Layer &layer);
@@ -325,7 +325,7 @@ Layer Builder::build(std::size_t index, const std::vector<Layer> &before) {
     layer.scale = scale->number;
   checkScale(layer);
   checkHeads(layer);
-  checkGroup(layer);
+  checkDims(layer);
   if (!share) {
     checkRope(layer);
     checkLength(layer);
@@ -366,20 +366,22 @@ void Builder::checkHeads(const Layer &layer) {
                   heads + "; write " + remedy);
 }
 
-/// A kernel has the queries of a head of keys on its stack, and some tiles as
-/// large: 131072 numbers make some 4 MiB of the 8 that a thread has.
-void Builder::checkGroup(const Layer &layer) {
-  constexpr int64_t most = 131072;
-  const int64_t dim = std::max(layer.headDim, layer.valueDim);
-  if (!layer.kvHeads || layer.heads % layer.kvHeads || !dim ||
-      layer.heads / layer.kvHeads * dim <= most)
-    return;
-  errorAtLast({KeyId::Heads, KeyId::KvHeads, KeyId::HeadDim, KeyId::ValueDim},
-              "a head of keys has " +
-                  std::to_string(layer.heads / layer.kvHeads) +
-                  " query heads of up to " + std::to_string(dim) +
-                  " numbers; together these are at most 131072, since a kernel "
-                  "has them on its stack; write more kv_heads or fewer heads");
+/// A kernel has some rows of a query head on its stack; of how many heads at a
+/// time, it chooses.
+void Builder::checkDims(const Layer &layer) {
+  constexpr int64_t most = 2048;
+  for (auto [key, dim] : {std::pair{KeyId::HeadDim, layer.headDim},
+                          {KeyId::ValueDim, layer.valueDim}}) {
+    // value_dim is head_dim where nobody says.
+    if (dim <= most || (key == KeyId::ValueDim && !winner(key)))
+      continue;
+    errorAtLast({key},
+                std::string(key == KeyId::HeadDim ? "head_dim" : "value_dim") +
+                    " is at most " + std::to_string(most) + ", not " +
+                    std::to_string(dim) +
+                    ", since a kernel has rows of it on its stack; split the "
+                    "heads");
+  }
 }
 
 void Builder::checkRope(const Layer &layer) {

@@ -25,14 +25,21 @@ namespace {
 /// which of the two is meant; lse.
 class Output {
 public:
+  /// Where `lse` may be null the strides of it say so: then all that is
+  /// written goes to one place.
   static void addTypes(TileBuilder &tiles, int64_t tokens,
-                       SmallVectorImpl<Type> &types) {
+                       SmallVectorImpl<Type> &types, bool lseMayBeNull) {
     kv::ShapeAttr shape = tiles.shape;
     const int64_t extents[] = {tokens, shape.getHeads(), shape.getValueDim()};
     types.push_back(tiles.ioType(extents));
     if (!shape.getIo().isF32())
       types.append({tiles.bufferType(extents), tiles.builder.getI1Type()});
-    types.push_back(tiles.bufferType({tokens, shape.getHeads()}));
+    auto lse = tiles.bufferType({tokens, shape.getHeads()});
+    if (lseMayBeNull)
+      lse = MemRefType::Builder(lse).setLayout(
+          StridedLayoutAttr::get(tiles.builder.getContext(), 0,
+                                 {ShapedType::kDynamic, ShapedType::kDynamic}));
+    types.push_back(lse);
   }
 
   Output() = default;
@@ -47,7 +54,7 @@ public:
   /// Row `row` and those behind it of `count` tokens.
   void write(TileBuilder &tiles, Value state, Value row, Value count) {
     OpBuilder &builder = tiles.builder;
-    auto each = builder.getI64IntegerAttr(tiles.shape.getGroup());
+    auto each = builder.getI64IntegerAttr(tiles.blockHeads());
     if (!part) {
       kv::FinishOp::create(builder, tiles.loc, state, out, row, count, each,
                            lse);
@@ -69,21 +76,18 @@ private:
   Value out, part, isPart, lse;
 };
 
-/// Runs that are added up one by one, and the tokens that make, more or less.
-constexpr int64_t StretchRuns = 256;
-constexpr int64_t LeastStretch = 2048, MostStretch = 16384;
-
 /// Writes @<step>_attend or @<step>_attend_rows: one head of keys, all query
-/// heads that meet it, one pass over the segments.
+/// heads that meet it, one pass over the segments for each block of these.
 class Attend {
 public:
   Attend(TileBuilder &tiles, int64_t rows)
       : tiles(tiles), builder(tiles.builder), loc(tiles.loc), rows(rows),
-        group(tiles.shape.getGroup()), schedule(*tiles.step.getSchedule()) {}
+        group(tiles.blockHeads()), schedule(*tiles.step.getSchedule()) {}
 
   void build(StringRef name);
 
 private:
+  void overSegments();
   kv::TileType tile(int64_t columns) {
     return kv::TileType::get(builder.getContext(), rows * group, columns);
   }
@@ -110,7 +114,7 @@ private:
   OpBuilder &builder;
   Location loc;
   const int64_t rows;  ///< tokens that ask, at the most
-  const int64_t group; ///< query heads a head of keys
+  const int64_t group; ///< query heads of a block
   kv::ScheduleAttr schedule;
 
   double factor = 1;                          ///< into the query
@@ -141,7 +145,7 @@ void Attend::splitScore() {
   }
 }
 
-/// The query heads that meet `head`, once for each rotation. They are scaled
+/// The query heads of a block, once for each rotation. They are scaled
 /// behind it: what a scaled query lost would count where products cancel.
 SmallVector<Value> Attend::rotations() {
   auto type = tile(tiles.shape.getHeadDim());
@@ -279,8 +283,7 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                                isWhole(run), carried[0])};
                          })[0];
   };
-  const int64_t stretch =
-      std::clamp(StretchRuns * borders.front(), LeastStretch, MostStretch);
+  const int64_t stretch = stretchTokens(borders.front());
   if (std::min(mostTokens(keys), mostTokens(values)) <= stretch)
     return overRuns(tokens, state);
   return overStretches(tokens, stretch, state, overRuns);
@@ -336,7 +339,7 @@ func::FuncOp Attend::open(StringRef name) {
   inputs.push_back(tiles.ioType({any, shape.getHeads(), shape.getHeadDim()}));
   inputs.append(rotations, tiles.bufferType({rows, 2, pairs}));
   const size_t before = inputs.size();
-  Output::addTypes(tiles, any, inputs);
+  Output::addTypes(tiles, any, inputs, /*lseMayBeNull=*/false);
   const size_t outputs = inputs.size() - before;
   if (starts)
     inputs.push_back(tiles.bufferType({shape.getHeads()}));
@@ -359,7 +362,15 @@ func::FuncOp Attend::open(StringRef name) {
 void Attend::build(StringRef name) {
   splitScore();
   open(name);
-  firstHead = tiles.multiply(head, group);
+  tiles.forBlocks(head, [&](Value first) {
+    firstHead = first;
+    overSegments();
+  });
+  tiles.finish();
+}
+
+/// The query heads of a block.
+void Attend::overSegments() {
   SmallVector<Value> queries = rotations();
   Value state = kv::InitStateOp::create(
       builder, loc,
@@ -370,7 +381,6 @@ void Attend::build(StringRef name) {
   for (kv::SegmentAttr segment : tiles.step.getSegmentList())
     state = overSegment(segment, queries, state);
   output.write(tiles, state, firstHead, count);
-  tiles.finish();
 }
 
 void buildAttend(TileBuilder &tiles) {
@@ -386,19 +396,18 @@ void buildMerge(TileBuilder &tiles) {
   OpBuilder &builder = tiles.builder;
   Location loc = tiles.loc;
   kv::ShapeAttr shape = tiles.shape;
-  const int64_t heads = shape.getHeads(), group = shape.getGroup();
+  const int64_t heads = shape.getHeads();
   SmallVector<Type> inputs{kv::PartsType::get(builder.getContext()),
                            tiles.index(), tiles.index()};
-  Output::addTypes(tiles, 1, inputs);
+  Output::addTypes(tiles, 1, inputs, /*lseMayBeNull=*/true);
   auto function = tiles.function("merge", inputs, {});
   Value parts = function.getArgument(0), count = function.getArgument(1),
         token = function.getArgument(2);
   Output output(function.getArguments().drop_front(3));
   Value first = tiles.multiply(token, heads);
-  auto type =
-      kv::StateType::get(builder.getContext(), group, shape.getValueDim());
-  tiles.forHeads({}, [&](Value head, ValueRange) {
-    Value row = tiles.multiply(head, group);
+  auto type = kv::StateType::get(builder.getContext(), tiles.blockHeads(),
+                                 shape.getValueDim());
+  auto mergeBlock = [&](Value row) {
     auto over = [&](Value begin, Value end, Value step,
                     llvm::function_ref<Value(Value)> stateOf) -> Value {
       Value nothing = kv::InitStateOp::create(builder, loc, type, Value(),
@@ -422,6 +431,9 @@ void buildMerge(TileBuilder &tiles) {
       });
     });
     output.write(tiles, all, row, tiles.constant(1));
+  };
+  tiles.forHeads({}, [&](Value head, ValueRange) {
+    tiles.forBlocks(head, mergeBlock);
     return SmallVector<Value>{};
   });
   tiles.finish();

@@ -202,6 +202,28 @@ SmallVector<Value> TileBuilder::forHeads(
       loop.getResults(), [](OpResult result) -> Value { return result; }));
 }
 
+int64_t TileBuilder::blockHeads() {
+  const auto schedule = step.getSchedule();
+  const int64_t block = schedule ? schedule->getBlock() : 0;
+  const int64_t group = shape.getGroup();
+  return block == 0 ? group : std::min(block, group);
+}
+
+void TileBuilder::forBlocks(Value head, llvm::function_ref<void(Value)> body) {
+  const int64_t group = shape.getGroup(), block = blockHeads();
+  Value first = multiply(head, group);
+  if (block == group)
+    return body(first);
+  auto loop = scf::ForOp::create(builder, loc, constant(0), constant(group),
+                                 constant(block));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value begin = loop.getInductionVar();
+  if (group % block != 0)
+    begin = least(begin, constant(group - block));
+  body(add(first, begin));
+}
+
 kv::PageType TileBuilder::pageType(int64_t stream) {
   return kv::PageType::get(builder.getContext(), streams[stream]);
 }

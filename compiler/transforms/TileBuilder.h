@@ -35,6 +35,18 @@ kv::TargetAttr targetOf(kv::StepOp step);
 /// A run's columns begin at multiples of this many tokens in every stream.
 int64_t runUnit(kv::StepOp step);
 
+/// Runs that are added up one by one, and the tokens that make, more or less,
+/// where a run ends at multiples of `border` tokens.
+constexpr int64_t StretchRuns = 256;
+inline int64_t stretchTokens(int64_t border) {
+  return std::clamp<int64_t>(StretchRuns * border, 2048, 16384);
+}
+
+/// Bytes of a stack that a kernel's tiles take at the most: with what registers
+/// are put aside, 96 KiB. Threads have 128 KiB where they have least (musl's),
+/// and the runtime's own frames take 20 of them.
+constexpr int64_t FrameBytes = 94 * 1024;
+
 /// [begin, end) of tokens; end <= begin: none.
 struct TokenRange {
   Value begin;
@@ -103,6 +115,12 @@ public:
   SmallVector<Value>
   forHeads(ValueRange carried,
            llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// The query heads that meet `head`, as many at a time as the schedule's
+  /// block has. `body` gets the first of a block. The last block is a whole one
+  /// too, and does some heads again where blocks do not fill the group.
+  void forBlocks(Value head, llvm::function_ref<void(Value)> body);
+  /// Query heads of a block.
+  int64_t blockHeads();
 
   kv::PageType pageType(int64_t stream);
   Value page(Value view, int64_t stream, Value token);

@@ -18,10 +18,12 @@ parser.add_argument("--most", type=int, required=True)
 parser.add_argument("specs", nargs="+")
 arguments = parser.parse_args()
 
+X86 = re.compile(r"\tsubq\t\$(\d+), %rsp()")
 # subq $24, %rsp; sub sp, sp, #24; sub x9, sp, #2, lsl #12. A frame is taken in
 # several steps, by one function.
 STEP = {
-    "x86-64-v3": re.compile(r"\tsubq\t\$(\d+), %rsp()"),
+    "x86-64-v3": X86,
+    "x86-64-v4": X86,
     "arm64-apple-macos": re.compile(
         r"\tsub\t(?:sp|x9), (?:sp|x9), #(\d+)(, lsl #12)?"),
 }

@@ -127,11 +127,12 @@ PAIRS = [
          functions={"append", "attend", "indices"},
          ops={"func.func", "kv.rotate", "arith.constant", "arith.subi",
               "return"}),
+    # A query for sinks too, which leaves less room for rows.
     pair("position", "absolute and in the cache", {"positions": "absolute"},
          {"positions": "cache"}, model=ROPE, cache={"sink": 4},
          functions={"append", "attend", "indices"}, attributes={"absolute",
                                                                 "in_cache"},
-         ops=INDEX | {"func.func", "kv.rotate", "kv.scale", "kv.arrange"}),
+         ops=SEGMENT | ROWS | {"kv.rotate", "kv.arrange"}),
 
     # Depth: a reader stores nothing; it attends as an owner does.
     pair("depth", "owner and reader", {}, {}, model={"layers": 2},

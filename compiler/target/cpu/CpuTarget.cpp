@@ -8,6 +8,7 @@
 #include "compiler/target/cpu/CpuTarget.h"
 #include "compiler/emit/Emit.h"
 #include "compiler/lowering/Lowering.h"
+#include "compiler/transforms/TileBuilder.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -143,7 +144,10 @@ void CpuTarget::buildLoops(OpPassManager &passes) const {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
-  passes.addNestedPass<func::FuncOp>(createShareTiles());
+  passes.addNestedPass<func::FuncOp>(createShareTiles(
+      {.limit = FrameBytes,
+       .where = "a thread's stack",
+       .remedy = "a smaller head_dim or value_dim fits, or larger groups"}));
 }
 
 void CpuTarget::buildLLVM(OpPassManager &passes) const {
