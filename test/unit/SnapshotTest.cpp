@@ -327,11 +327,11 @@ static void testLargeNumbers() {
 /// scale of 2^120 whose codes are all 0 makes infinity times 0 of a query.
 static void testForgedPairs(const char *type) {
   const bool wide = llvm::StringRef(type) == "f32";
-  const Played played(
-      std::string(smallModel) +
-          "cache: {window: 9, keys: {bits: 4, per: token, scales: " + type +
-          "}}\n",
-      1);
+  const Played played(std::string(smallModel) +
+                          "cache: {window: 9, keys: {bits: 4, per: token, "
+                          "residual: 0, scales: " +
+                          type + "}}\n",
+                      1);
   const Bytes good = played.snapshot();
   // The keys' originals come first and have none, then the codes: a pair, then
   // three codes.
