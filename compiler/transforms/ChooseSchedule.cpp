@@ -29,6 +29,10 @@ constexpr int64_t CommonHeads = 16;
 /// Floats of tiles that are not counted one by one, of a number or two.
 constexpr int64_t OtherFloats = 512;
 
+/// Floats that are left where runs are made shorter for room: what one row takes
+/// is counted to within so many.
+constexpr int64_t SpareFloats = 1024;
+
 /// Runs that are asked for ahead. The records that a head reads lie in pages of
 /// their own, which no processor guesses; two runs of floats take twice as long
 /// to come as one takes to be read.
@@ -43,6 +47,7 @@ public:
   /// Query heads, of all tokens that ask, that there is room for; of one token
   /// that merges parts.
   int64_t rows() const { return rowsIn(row, fixed); }
+  bool hasRow() const { return fixed + row + SpareFloats <= FrameBytes / 4; }
   int64_t mergedRows() const {
     return rowsIn(MergedStates * (state + 2), 2 * MergedStates * state);
   }
@@ -143,6 +148,10 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     int64_t run = llvm::alignTo(RunColumns, unit);
     while (run > unit &&
            std::min(group, CommonHeads) * weights * run > WeightFloats)
+      run = llvm::alignTo(run / 2, unit);
+    // Weights of a token for each block of channels may leave no room for a row.
+    while (run > unit && !target.lanesAreInvocations() &&
+           !Frame(step, target.getLanes(), run).hasRow())
       run = llvm::alignTo(run / 2, unit);
     const Frame frame(step, target.getLanes(), run);
     const int64_t rows = frame.rows();

@@ -29,8 +29,10 @@ SEGMENT = INDEX | {
     "kv.page", "kv.contract", "kv.mask", "kv.softmax_update", "kv.accumulate",
     "kv.yield", "arith.andi",
 }
+# Codes are multiplied as integers where these fit.
 CODES = SEGMENT | {
-    "kv.arrange", "kv.fold", "kv.quantize", "kv.decode", "scf.for",
+    "kv.arrange", "kv.fold", "kv.fits", "kv.quantize", "kv.decode", "scf.for",
+    "scf.if",
 }
 # Operations on as many rows as ask together.
 ROWS = {"kv.rows", "kv.scale", "kv.init_state", "kv.finish"}
@@ -86,7 +88,7 @@ PAIRS = [
     pair("precision", "scales per channel and per token",
          {"keys": "{bits: 4, per: channel, group: 16}"},
          {"keys": "{bits: 4, per: token, group: 16, flush: 16}"},
-         cache=RESIDUAL, ops=INDEX | {"kv.fold", "kv.contract", "kv.arrange",
+         cache=RESIDUAL, ops=INDEX | {"kv.fold", "kv.fits", "kv.contract", "kv.arrange",
                                       "func.func", "kv.save", "kv.restore"},
          attributes={"affine_channel", "affine_token"},
          functions={"plan", "code", "read_keys", "attend", "save1",

@@ -12,8 +12,8 @@
 enum { STACK = 1 << 20, TOKENS = 300 };
 
 static const kvc_library_table *kvc;
-static kvc_info info;
-static kvc_layer_info layer;
+static kvc_info info = {.size = sizeof info};
+static kvc_layer_info layer = {.size = sizeof layer};
 static kvc_cache *cache;
 static char *q, *k, *v, *out, *snapshot;
 static float *part, *lse, *keys, *values;
