@@ -19,23 +19,26 @@ namespace {
 
 constexpr uint64_t ours = 0;
 
-uint64_t readControl() {
+// Each of these once: LLVM prints an order of uses of inline assembly, where it
+// has several, that it cannot read.
+
+[[gnu::noinline]] uint64_t readControl() {
   uint64_t value;
   __asm__ volatile("mrs %0, fpcr" : "=r"(value) : : "memory");
   return value;
 }
 
-void writeControl(uint64_t value) {
+[[gnu::noinline]] void writeControl(uint64_t value) {
   __asm__ volatile("msr fpcr, %0" : : "r"(value) : "memory");
 }
 
-uint64_t readFlags() {
+[[gnu::noinline]] uint64_t readFlags() {
   uint64_t value;
   __asm__ volatile("mrs %0, fpsr" : "=r"(value) : : "memory");
   return value;
 }
 
-void writeFlags(uint64_t value) {
+[[gnu::noinline]] void writeFlags(uint64_t value) {
   __asm__ volatile("msr fpsr, %0" : : "r"(value) : "memory");
 }
 

@@ -134,7 +134,14 @@ void InvocationLanes::store(Lanes &at, Value value, Value memref,
 
 Value InvocationLanes::loadMasked(Lanes &at, Value memref, ValueRange place,
                                   Value mask) const {
-  return at.select(mask, load(at, memref, place), at.number(0.0));
+  auto branch = scf::IfOp::create(at.builder, at.loc, at.f32(), mask,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(at.builder);
+  at.builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(at.builder, at.loc, load(at, memref, place));
+  at.builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(at.builder, at.loc, at.number(0.0));
+  return branch.getResult(0);
 }
 
 void InvocationLanes::storeMasked(Lanes &at, Value value, Value memref,

@@ -56,7 +56,8 @@ public:
                            mlir::ValueRange place) const = 0;
   virtual void store(Lanes &at, mlir::Value value, mlir::Value memref,
                      mlir::ValueRange place) const = 0;
-  /// Zero in lanes without `mask`; memory may be looked at all the same.
+  /// Zero in lanes without `mask`, whose memory is not looked at: it may lie
+  /// outside.
   virtual mlir::Value loadMasked(Lanes &at, mlir::Value memref,
                                  mlir::ValueRange place,
                                  mlir::Value mask) const = 0;

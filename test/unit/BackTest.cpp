@@ -18,13 +18,13 @@
 using namespace kvc;
 using namespace kvc::harness;
 
-static const char *text =
-    "kvc: 1\n"
-    "name: back\n"
-    "model: {layers: 2, heads: 1, head_dim: 4}\n"
-    "cache: {keys: {bits: 8, per: channel, group: 4, flush: 8}, values: f32,\n"
-    "        window: all, context: 100, rollback: 1}\n"
-    "layers: [{at: 1, share: 0}]\n";
+static const char *text = "kvc: 1\n"
+                          "name: back\n"
+                          "model: {layers: 2, heads: 1, head_dim: 4}\n"
+                          "cache: {keys: {bits: 8, per: channel, group: 4, "
+                          "flush: 8, residual: 0}, values: f32,\n"
+                          "        window: all, context: 100, rollback: 1}\n"
+                          "layers: [{at: 1, share: 0}]\n";
 
 namespace {
 /// A cache that is fed two tokens at a time, by owner and reader.

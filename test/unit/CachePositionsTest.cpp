@@ -110,27 +110,34 @@ std::vector<Case> makeCases() {
        "        rope: {theta: 10000, scaling: {type: ntk, factor: 4}}}\n"
        "cache: {sink: 1, window: 1, positions: cache}\n",
        {{plain(10000 * std::pow(4, 6.0 / 4), 6)}, 1, 1}},
+      // Codes are multiplied in f32, whose bound is the narrow one.
       {"int8 per channel, int4 per token",
        "model: {layers: 1, heads: 4, kv_heads: 2, head_dim: 8, value_dim: 5,\n"
        "        rope: {theta: 500, scaling: {type: llama3, factor: 8,\n"
        "               low: 1, high: 4, original_context: 300}}}\n"
-       "cache: {keys: {bits: 8, per: channel, group: 16, flush: 32},\n"
-       "        values: {bits: 4, per: token}, sink: 5, window: 45,\n"
-       "        positions: cache}\n",
+       "cache: {keys: {bits: 8, per: channel, group: 16, flush: 32, residual: "
+       "0},\n"
+       "        values: {bits: 4, per: token, residual: 0}, sink: 5, window: "
+       "45,\n"
+       "        positions: cache, arithmetic: f32}\n",
        {{llama3(plain(500, 8), 8, 1, 4, 300)}, 5, 45, true, true}},
       {"int4 per token after a residual",
        "model: {layers: 1, heads: 2, kv_heads: 1, head_dim: 10,\n"
        "        rope: {theta: 100, dims: 10, pairing: interleaved,\n"
        "               scaling: {type: linear, factor: 3}}}\n"
        "cache: {keys: {bits: 4, per: token, group: 4, residual: 13},\n"
-       "        values: {bits: 2, per: channel, group: 8}, sink: 7,\n"
-       "        residual_type: f16, window: 51, positions: cache}\n",
+       "        values: {bits: 2, per: channel, group: 8, residual: 0}, sink: "
+       "7,\n"
+       "        residual_type: f16, window: 51, positions: cache, arithmetic: "
+       "f32}\n",
        {{linear(plain(100, 10), 3), true}, 7, 51, true, true}},
       {"a flush longer than the window",
        "model: {layers: 1, heads: 2, kv_heads: 1, head_dim: 8,\n"
        "        rope: {theta: 1000}}\n"
-       "cache: {keys: {bits: 4, per: channel, group: 8, flush: 40},\n"
-       "        values: bf16, sink: 3, window: 11, positions: cache,\n"
+       "cache: {keys: {bits: 4, per: channel, group: 8, flush: 40, residual: "
+       "0},\n"
+       "        values: bf16, sink: 3, window: 11, positions: cache, "
+       "arithmetic: f32,\n"
        "        rollback: 6}\n",
        {{plain(1000, 8)}, 3, 11, true, false}},
       {"ALiBi alone",
@@ -141,17 +148,19 @@ std::vector<Case> makeCases() {
       {"ALiBi over int8, a softcap",
        "model: {layers: 1, heads: 6, kv_heads: 2, head_dim: 7, softcap: 2,\n"
        "        alibi: true}\n"
-       "cache: {keys: {bits: 8, per: channel, group: 12}, values: {bits: 4,\n"
-       "        per: token, group: 3}, sink: 9, window: 31,\n"
-       "        positions: cache}\n",
+       "cache: {keys: {bits: 8, per: channel, group: 12, residual: 0}, values: "
+       "{bits: 4,\n"
+       "        per: token, group: 3, residual: 0}, sink: 9, window: 31,\n"
+       "        positions: cache, arithmetic: f32}\n",
        {{}, 9, 31, true, true, 0, 0, {{0, 2, paperSlopes(6)}}}},
       {"ALiBi and a rotation that yarn scales, int4",
        "model: {layers: 1, heads: 4, kv_heads: 2, head_dim: 16, scale: 0.3,\n"
        "        alibi: true, rope: {theta: 10000, scaling: {type: yarn,\n"
        "        factor: 8, original_context: 256}}}\n"
-       "cache: {keys: {bits: 4, per: channel, group: 8}, values: {bits: 8,\n"
-       "        per: channel, group: 8}, sink: 3, window: 43,\n"
-       "        positions: cache}\n",
+       "cache: {keys: {bits: 4, per: channel, group: 8, residual: 0}, values: "
+       "{bits: 8,\n"
+       "        per: channel, group: 8, residual: 0}, sink: 3, window: 43,\n"
+       "        positions: cache, arithmetic: f32}\n",
        {{yarn(10000, 16, 8, 256), false, 0.1 * std::log(8.0) + 1},
         3,
         43,
@@ -164,7 +173,8 @@ std::vector<Case> makeCases() {
        "model: {layers: 3, heads: 2, kv_heads: 2, head_dim: 8,\n"
        "        rope: {theta: 10000}}\n"
        "cache: {keys: f16, values: {bits: 8, per: token, residual: 3},\n"
-       "        sink: 5, window: 23, positions: cache, rollback: 2}\n"
+       "        sink: 5, window: 23, positions: cache, arithmetic: f32, "
+       "rollback: 2}\n"
        "layers: [{at: 1, share: 0, heads: 4, scale: -0.5},\n"
        "         {at: 2, share: 0, softcap: 1.5, alibi: {slopes: [0.1, 0.02]}}]"
        "\n",

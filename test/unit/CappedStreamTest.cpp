@@ -71,7 +71,8 @@ const Case cases[] = {
     {"int4",
      "model: {layers: 1, heads: 4, kv_heads: 2, head_dim: 16, value_dim: 8,\n"
      "        rope: {theta: 10000}}\n"
-     "cache: {keys: {bits: 4, per: channel, group: 16, flush: 32},\n"
+     "cache: {keys: {bits: 4, per: channel, group: 16, flush: 32, residual: "
+     "0},\n"
      "        values: {bits: 4, per: token, residual: 24, flush: 8},\n"
      "        residual_type: f16, sink: 4, window: 100}\n",
      4,
@@ -92,7 +93,8 @@ const Case cases[] = {
     {"rollback, and a reader",
      "model: {layers: 2, heads: 4, kv_heads: 2, head_dim: 16, value_dim: 8,\n"
      "        rope: {theta: 10000}}\n"
-     "cache: {keys: {bits: 8, per: channel, group: 8, scales: f32},\n"
+     "cache: {keys: {bits: 8, per: channel, group: 8, scales: f32, residual: "
+     "0},\n"
      "        values: f16, residual_type: f32, sink: 3, window: 50,\n"
      "        rollback: 40, positions: cache}\n"
      "layers: [{at: 1, share: 0}]\n",

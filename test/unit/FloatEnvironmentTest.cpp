@@ -328,6 +328,7 @@ void Calls::readAll(kvc_cache *cache) {
   keep(keys);
   keep(values);
   std::vector<kvc_stats> stats(1);
+  stats[0].size = sizeof(kvc_stats);
   CHECK_EQ(call(library->stats, cache, 0, stats.data()), KVC_OK);
   keep(std::vector<int64_t>{stats[0].seen, stats[0].saturated});
   std::vector<kvc_bytes> plan(1);

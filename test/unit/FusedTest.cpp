@@ -80,7 +80,8 @@ void check(const char *arithmetic) {
   auto model = Model::fromSpec(
       std::string("kvc: 1\nname: fused\nmodel: {layers: 1, heads: 32, "
                   "kv_heads: 8, head_dim: 128}\ncache: {keys: {bits: 4, per: "
-                  "channel, group: 64}, values: {bits: 4, per: token}, "
+                  "channel, group: 64, residual: 0}, values: {bits: 4, per: "
+                  "token, residual: 0}, "
                   "context: 140000, arithmetic: ") +
           arithmetic + "}\n",
       "fused", /*threads=*/false);

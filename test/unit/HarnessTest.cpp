@@ -51,7 +51,7 @@ static void testSchedule() {
   const char *text = "kvc: 1\nname: a\n"
                      "model: {layers: 3, heads: 2, head_dim: 4}\n"
                      "cache: {keys: {bits: 4, per: channel, group: 5, flush: "
-                     "10}, sink: 3, window: 50}\n"
+                     "10, residual: 0}, sink: 3, window: 50}\n"
                      "layers:\n  - {at: 2, window: all, context: 30}\n";
   auto model = Model::fromSpec(text, "schedule", /*threads=*/false);
   if (!CHECK(bool(model)))
@@ -143,7 +143,7 @@ static void testTrace() {
     auto wrong = readTrace(path, layers, Element::F32);
     return wrong ? std::string() : toString(wrong.takeError());
   };
-  CHECK(StringRef(errorOf({LayerShape{3, 1, 1, 1, 0}}))
+  CHECK(StringRef(errorOf({LayerShape{3, 1, 1, 1, 0}, reader}))
             .contains("'layers.0.q' is [3, 2, 1], the model wants [tokens, 3"));
   CHECK(StringRef(errorOf({owner, LayerShape{1, 1, 1, 1, 1}}))
             .contains("'layers.1.q' has 2 tokens"));
@@ -159,7 +159,7 @@ static void testHeldPages() {
       "name: held\n"
       "model: {layers: 2, heads: 1, head_dim: 16, value_dim: 8}\n"
       "cache:\n"
-      "  keys: {bits: 8, per: channel, group: 16}\n"
+      "  keys: {bits: 8, per: channel, group: 16, residual: 0}\n"
       "  values: f32\n"
       "  residual_type: f32\n"
       "  sink: 2\n"
