@@ -1,5 +1,5 @@
-# cmake --install: the tools, the C interface, a CMake package, kvc.pc, and
-# completions of shells. All of it may be moved as a whole.
+# cmake --install: the tools, the C interface, a CMake package, kvc.pc, the JSON
+# Schema of specs, and completions of shells. All of it may be moved as a whole.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -39,7 +39,17 @@ install(FILES cmake/kvcAddLibrary.cmake
 configure_file(cmake/kvc.pc.in ${PROJECT_BINARY_DIR}/kvc.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kvc.pc DESTINATION ${pkgconfig})
 
-# Made by the tool from its own tables of commands and flags.
+# Made by the tool from its own table of keys.
+set(schema ${PROJECT_BINARY_DIR}/spec.schema.json)
+add_custom_command(OUTPUT ${schema}
+  COMMAND kvc schema -o ${schema}
+  DEPENDS kvc
+  COMMENT "Generating the JSON Schema of specs"
+  VERBATIM)
+add_custom_target(kvc-schema ALL DEPENDS ${schema})
+install(FILES ${schema} DESTINATION ${CMAKE_INSTALL_DATADIR}/kvc)
+
+# Likewise of its tables of commands and flags.
 set(completions ${PROJECT_BINARY_DIR}/completions)
 set(made)
 foreach(shell bash zsh fish)

@@ -223,6 +223,8 @@ static void printSchema(raw_ostream &stream) {
   json::OStream os(stream, /*IndentSize=*/2);
   os.object([&] {
     os.attribute("$schema", "https://json-schema.org/draft/2020-12/schema");
+    // Tells the schema from others wherever it lies; its version is a spec's.
+    os.attribute("$id", "urn:kvc:spec:" + text(keyOf(KeyId::Kvc).words).str());
     os.attribute("title", "a spec of kvc");
     os.attribute("description",
                  "What each key may be; kvc check says too what is wrong with "
@@ -261,7 +263,8 @@ const Command schemaCommand = {
     "[-o FILE]",
     "print the JSON Schema of a spec, for editors",
     "Draft 2020-12. For a language server of YAML, in a spec's first line:\n"
-    "  # yaml-language-server: $schema=kvc.schema.json\n",
+    "  # yaml-language-server: $schema=spec.schema.json\n"
+    "It is installed as share/kvc/spec.schema.json.\n",
     schemaFlags,
     runSchema};
 

@@ -91,7 +91,7 @@ def write_yaml(value):
 
 # The words of JSON Schema that kvc schema uses; any other is an error.
 
-IGNORED = {"$schema", "$defs", "$comment", "title", "description", "default"}
+IGNORED = {"$schema", "$id", "$defs", "$comment", "title", "description", "default"}
 
 
 def is_number(value):
