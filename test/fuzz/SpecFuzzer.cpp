@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 //
 // There is a spec or there are errors, never both; a spec's canonical text says
-// the same; and it can be imported, or a point says why not.
+// the same; and it can be imported, or a point says why not. What an editor
+// asks of a text while it is written has an answer within it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Fuzzer.h"
 #include "compiler/import/Import.h"
+#include "compiler/spec/Cursor.h"
 #include "compiler/spec/Parser.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -54,12 +56,27 @@ static void checkImport(const spec::Spec &spec) {
                  : "it is not imported, and nothing says why");
 }
 
+static void checkCursor(std::string_view text, std::size_t at) {
+  const spec::Extent token = spec::tokenAt(text, at);
+  require(token.begin == at && token.end >= at && token.end <= text.size(),
+          "a token that does not lie in the text");
+  if (auto written = spec::writtenKeyAt(text, at))
+    require(written->name.begin <= at && at <= written->name.end,
+            "a key that is elsewhere");
+  if (auto choices = spec::choicesAt(text, at))
+    require(choices->word.begin <= at && at <= choices->word.end &&
+                choices->word.end <= text.size(),
+            "a choice of another word");
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string_view text(reinterpret_cast<const char *>(data), size);
   spec::Diagnostics diags;
   auto spec = spec::parseSpec(text, "fuzz.yaml", diags);
   require(spec.has_value() == diags.empty(),
           spec ? "a spec with errors" : "no spec and no error");
+  require(spec::isMeantAsSpec(text) || !spec, "a spec is not meant as one");
+  checkCursor(text, size ? data[0] * 31U % (size + 1) : 0);
   if (!spec) {
     require(diags.str().find("error: ") != std::string::npos,
             "an error that says nothing");
