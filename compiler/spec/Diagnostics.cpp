@@ -16,9 +16,6 @@
 
 using namespace kvc::spec;
 
-/// Errors shown of one run: a hostile file could otherwise make gigabytes.
-static constexpr std::size_t maxShown = 1000;
-
 /// Bytes of a source line that are shown; longer lines are cut around the
 /// caret.
 static constexpr std::size_t maxLine = 160;

@@ -26,6 +26,9 @@
 
 namespace kvc::spec {
 
+/// Errors shown of one run: a hostile file could otherwise make gigabytes.
+inline constexpr std::size_t maxShown = 1000;
+
 /// One error. Line 0 means the file as a whole.
 struct Diagnostic {
   std::size_t source = 0; ///< index of the file, in the order of addSource

@@ -1,15 +1,12 @@
-//===- kvc-lsp-server.cpp - MLIR's language server with kv ----------------===//
+//===- kvc-lsp-server.cpp - the language server of specs and IR -----------===//
 //
 // Part of kvc, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/pipeline/Pipeline.h"
-#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+#include "compiler/editor/LanguageServer.h"
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  kvc::registerAllDialects(registry);
-  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+  return kvc::editor::languageServerMain(argc, argv);
 }
