@@ -34,17 +34,9 @@ Ranges neededFor(const Request &request, int64_t seen, int64_t count) {
   int64_t end = seen + count;
   int64_t before = longest(request.store->reached, seen);
   Ranges needed = Ranges::held(kernel, seen, before);
-  Ranges first = Ranges::live(kernel, seen + 1);
-  add(needed, first);
-  for (int64_t length = seen + 2; length <= end; ++length)
+  for (int64_t length = seen + 1; length <= end; ++length)
     add(needed, Ranges::live(kernel, length));
   add(needed, Ranges::held(kernel, end, longest(before, end)));
-  // Loops over what any query attends to begin where the first one's tokens
-  // do, also where those have no codes yet.
-  for (int64_t i = 0; i < kernel.streams; ++i)
-    if (!needed.streams[i].empty() &&
-        first.streams[i].begin < needed.streams[i].begin)
-      needed.streams[i].begin = first.streams[i].begin;
   // A token comes in its original form, also where it is coded at once.
   for (int64_t i = 0; i < kernel.streams; ++i) {
     const kvc_gen_stream &shape = kernel.stream[i];

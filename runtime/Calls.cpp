@@ -39,15 +39,10 @@ private:
   int64_t count = 0;
 };
 
-/// Tokens of a request's next piece. A kernel loops over what lies between its
-/// first row's first token and its last row's last one. Rows that are no longer
-/// than `from` attend to nothing: were they first, that could be tokens which
-/// no row attends to, and which are not held in that form.
+/// Tokens of a request's next piece.
 int64_t nextPiece(const Request &request) {
-  int64_t piece = request.tokens - request.done;
-  piece = piece < request.kernel->rows ? piece : request.kernel->rows;
-  int64_t idle = request.from - (request.seen + request.done) + 1;
-  return idle > 0 && idle < piece ? idle : piece;
+  int64_t left = request.tokens - request.done;
+  return left < request.kernel->rows ? left : request.kernel->rows;
 }
 
 /// The next piece of each; false where all are through.

@@ -73,9 +73,6 @@ HeldPages::Tokens HeldPages::needs(kv::StreamAttr stream, int64_t from,
   // A token comes as an original, also where it is coded in its own step.
   if (stream.getKind() == "original")
     all = join(all, {std::max(from, stream.getOrigin()), to});
-  // Queries loop from where the first one's tokens begin.
-  if (all.begin < all.end)
-    all.begin = std::min(all.begin, holds(stream, from + 1).begin);
   return all;
 }
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // One skeleton for a decode step and for a prefill: `rows` tokens of a
-// sequence ask together, and each has borders of its own. Loops run over the
-// union of what they attend to; where a run lies not within the borders of all
-// of them, a mask puts that right. A decode step is one row, whose borders are
-// the loops'.
+// sequence ask together, and each has borders of its own. Loops run from the
+// first token that any of them attends to up to the last one; where a run lies
+// not within the borders of all of them, a mask puts that right. A decode step
+// is one row, whose borders are the loops'.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/TileBuilder.h"
@@ -98,6 +98,11 @@ private:
   Value lengthOf(Value row) { return tiles.add(seen, row); }
   /// What a row attends to in a segment.
   TokenRange borders(kv::SegmentAttr segment, Value row);
+  /// Likewise, of what is asked for.
+  TokenRange asked(kv::SegmentAttr segment, Value row) {
+    return tiles.intersect(borders(segment, row), TokenRange{from, to});
+  }
+  Value firstWithTokens(kv::SegmentAttr segment);
   Value indexOf(kv::SegmentAttr segment, Value row);
   Value overRun(kv::SegmentAttr segment, Value query, Run run, Value ahead,
                 Value whole, Value state);
@@ -249,8 +254,34 @@ Value Attend::overRun(kv::SegmentAttr segment, Value query, Run run,
       update.getAlpha(), StringAttr(), schedule);
 }
 
-/// A run over the tokens that any row attends to: borders only grow from row
-/// to row.
+/// The first row that attends to anything in a segment; the last one where
+/// none does. Rows before it begin further back, where nobody may hold tokens
+/// in this form: each of them attends to those in another.
+Value Attend::firstWithTokens(kv::SegmentAttr segment) {
+  Value one = tiles.constant(1);
+  SmallVector<Type> types{tiles.index()};
+  auto loop =
+      scf::WhileOp::create(builder, loc, types, ValueRange{tiles.constant(0)});
+  OpBuilder::InsertionGuard guard(builder);
+  auto isLess = [&](Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
+  };
+  Block *before = builder.createBlock(&loop.getBefore(), {}, types, {loc});
+  Value row = before->getArgument(0);
+  TokenRange tokens = asked(segment, row);
+  Value isEmpty = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                        tokens.begin, tokens.end);
+  Value isOn = arith::AndIOp::create(builder, loc, isEmpty,
+                                     isLess(row, tiles.subtract(count, one)));
+  scf::ConditionOp::create(builder, loc, isOn, row);
+  Block *after = builder.createBlock(&loop.getAfter(), {}, types, {loc});
+  scf::YieldOp::create(builder, loc,
+                       ValueRange{tiles.add(after->getArgument(0), one)});
+  return loop.getResult(0);
+}
+
+/// A run over the tokens that any row attends to, and what lies between them:
+/// borders only grow from row to row.
 Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
                           Value state) {
   const kv::StreamAttr keys = tiles.streams[segment.getKeys()];
@@ -261,8 +292,10 @@ Value Attend::overSegment(kv::SegmentAttr segment, ArrayRef<Value> queries,
   // Where nothing is rotated, one query serves all indices.
   Value query =
       queries.size() == 1 ? queries[0] : queries[segment.getRotation()];
-  TokenRange tokens =
-      tiles.intersect({first.begin, last.end}, TokenRange{from, to});
+  Value begin = first.begin;
+  if (rows > 1)
+    begin = borders(segment, firstWithTokens(segment)).begin;
+  TokenRange tokens = tiles.intersect({begin, last.end}, TokenRange{from, to});
   auto isWhole = [&](Run run) -> Value {
     if (rows == 1)
       return {};

@@ -305,13 +305,6 @@ void HeldBytes::appendPiece(int64_t count) {
     spans.add(policy, length);
   spans.addOriginals(policy, seen, after);
   spans.addKept(policy, after);
-  // The queries' loop over codes begins at the first one's oldest token, also
-  // where that one meets no codes yet.
-  int64_t oldest = policy.sink;
-  while (!isStored(policy, oldest, seen + 1) && oldest < seen)
-    ++oldest;
-  if (spans.tokens(KeyCodes))
-    spans.begin[KeyCodes] = std::min(spans.begin[KeyCodes], oldest);
   for (int64_t i = 0; i < streamCount; ++i) {
     if (!spans.tokens(i))
       continue;

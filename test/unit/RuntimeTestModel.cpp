@@ -259,18 +259,25 @@ template <int32_t Number> struct Kernel {
     return end > begin && policy.flush;
   }
 
-  /// Loops as generated code does: from where the first row's tokens begin to
-  /// where the last one's end, in each stream, whoever meets them.
+  /// Loops as generated code does: in each stream, from where the tokens begin
+  /// of the first row that has any, to where the last one's end, whoever meets
+  /// them.
   static void meetPages(const kvc_gen_view *view, const kvc_gen_rows &rows) {
-    int64_t begins[2 * streamCount], ends[2 * streamCount];
-    int64_t last = std::min(rows.seen + rows.rows - 1, rows.newest);
-    ranges(rows.seen, begins);
-    ranges(last, ends);
-    begins[2 * KeyFloats] =
-        std::max(begins[2 * KeyCodes], policy.coded(std::min(rows.seen, last)));
     for (int64_t i = 0; i < streamCount; ++i) {
-      int64_t end = std::min(ends[2 * i + 1], rows.to);
-      for (int64_t t = std::max(begins[2 * i], rows.from); t < end; ++t)
+      int64_t begin = INT64_MAX, end = 0;
+      for (int64_t row = 0; row < rows.rows; ++row) {
+        int64_t seen = rows.seen + row, held = std::min(seen, rows.newest);
+        int64_t begins[2 * streamCount], ends[2 * streamCount];
+        ranges(seen, begins);
+        ranges(held, ends);
+        begins[2 * KeyFloats] =
+            std::max(begins[2 * KeyCodes], policy.coded(held));
+        int64_t from = std::max(begins[2 * i], rows.from);
+        end = std::min(ends[2 * i + 1], rows.to);
+        if (from < end)
+          begin = std::min(begin, from);
+      }
+      for (int64_t t = begin; t < end; ++t)
         if (!page(view, i, t))
           ++missingPages;
     }
