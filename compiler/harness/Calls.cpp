@@ -58,6 +58,23 @@ kvc_chunk CallBuffers::chunk(kvc_cache *cache, bool attends) {
   return chunk;
 }
 
+kvc_query CallBuffers::query(kvc_cache *cache, int64_t from, int64_t to,
+                             bool withSinks) {
+  part.resize(static_cast<int64_t>(out.size()) / elementBytes(io));
+  kvc_query query = {};
+  query.cache = cache;
+  query.layer = static_cast<int32_t>(layer);
+  query.position = position;
+  query.tokens = count;
+  query.from = from;
+  query.to = to;
+  query.with_sinks = withSinks;
+  query.q = orNull(q);
+  query.out = part.data();
+  query.lse = lse.data();
+  return query;
+}
+
 Output CallBuffers::output() const {
   return {widen(io, out.data(),
                 static_cast<int64_t>(out.size()) / elementBytes(io)),
@@ -98,26 +115,12 @@ kvc_status append(const LoadedLibrary &library, const LibraryCache &cache,
 kvc_status attend(const LoadedLibrary &library, const LibraryCache &cache,
                   int64_t layer, const Tokens &tokens, int64_t from, int64_t to,
                   bool withSinks, Output &output) {
-  const LayerShape &shape = library.layers()[layer];
-  const std::vector<uint8_t> q = narrow(library.io(), tokens.q);
-  Output got;
-  got.out.resize(tokens.count * shape.heads * shape.valueDim);
-  got.lse.resize(tokens.count * shape.heads);
-  kvc_query query = {};
-  query.cache = cache.get();
-  query.layer = static_cast<int32_t>(layer);
-  query.position = tokens.position;
-  query.tokens = tokens.count;
-  query.from = from;
-  query.to = to;
-  query.with_sinks = withSinks;
-  query.q = orNull(q);
-  query.out = got.out.data();
-  query.lse = got.lse.data();
+  CallBuffers buffers(library, layer, tokens);
+  kvc_query query = buffers.query(cache.get(), from, to, withSinks);
   if (kvc_status status = LibraryCall("attend", layer, tokens.position)
                               .run(library->attend, &query, 1))
     return status;
-  output = std::move(got);
+  output = buffers.partOutput();
   return query.status;
 }
 

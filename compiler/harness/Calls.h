@@ -37,13 +37,17 @@ public:
 
   kvc_step step(kvc_cache *cache);
   kvc_chunk chunk(kvc_cache *cache, bool attends);
+  /// The tokens' queries over those at positions from <= t < to.
+  kvc_query query(kvc_cache *cache, int64_t from, int64_t to, bool withSinks);
+  /// What a step or a chunk gave; what a query gave.
   Output output() const;
+  Output partOutput() const { return {part, lse}; }
 
 private:
   int64_t layer, position, count;
   Element io;
   std::vector<uint8_t> q, k, v, out;
-  std::vector<float> lse;
+  std::vector<float> part, lse;
 };
 
 // Calls for one cache. The status is the library's; on an error `output` is

@@ -32,24 +32,25 @@ Tokens tokensOf(int64_t position, ArrayRef<TokenInput> inputs, bool attends) {
 
 /// A reader's queries may ask for what its owner has no more: after a chunk of
 /// the owner's, or a truncate beyond rollback.
-kvc_status Comparison::wantedOf(int64_t layer, int64_t count) const {
+kvc_status Comparison::wantedOf(int64_t layer, int64_t count,
+                                int64_t behind) const {
   if (expected->stores(layer))
     return KVC_OK;
   const reference::Store &store = expected->store(layer);
-  for (int64_t length = store.seen() - count + 1; length <= store.seen();
-       ++length)
+  const int64_t last = store.seen() - behind;
+  for (int64_t length = last - count + 1; length <= last; ++length)
     if (!store.isHeld(length))
       return KVC_GONE;
   return KVC_OK;
 }
 
-bool Comparison::compareChunk(int64_t layer, ArrayRef<TokenInput> inputs,
-                              bool attends, const char *function,
-                              kvc_status status, const Output &got) {
-  const auto count = static_cast<int64_t>(inputs.size());
+bool Comparison::compareChunk(int64_t layer, const Item &item, bool attends,
+                              const char *function, kvc_status status,
+                              const Output &got) {
+  const auto count = static_cast<int64_t>(item.inputs.size());
   const bool owns = expected->stores(layer);
-  const int64_t position = nextPosition(layer) + (owns ? 0 : 1 - count);
-  const kvc_status wanted = wantedOf(layer, count);
+  const int64_t position = positionOf(layer, count, item.behind);
+  const kvc_status wanted = wantedOf(layer, count, item.behind);
   if (status != wanted)
     return missed(
         layer, formatv("{0} of {1} tokens from position {2} gives {3}, it "
@@ -61,9 +62,10 @@ bool Comparison::compareChunk(int64_t layer, ArrayRef<TokenInput> inputs,
   if (owns)
     held[layer].append(count);
   for (int64_t i = 0; i < count; ++i) {
-    const TokenInput &input = inputs[i];
-    const reference::Attended want = expected->decode(
-        layer, {input.q, input.k, input.v}, attends, owns ? 0 : count - 1 - i);
+    const TokenInput &input = item.inputs[i];
+    const reference::Attended want =
+        expected->decode(layer, {input.q, input.k, input.v}, attends,
+                         owns ? 0 : item.behind + count - 1 - i);
     if (attends && !compareRows(layer, position + i, got, want, library.io(),
                                 i * expected->shape(layer).getHeads()))
       return false;
@@ -71,18 +73,17 @@ bool Comparison::compareChunk(int64_t layer, ArrayRef<TokenInput> inputs,
   return compareStats(layer);
 }
 
-bool Comparison::chunk(int64_t layer, ArrayRef<TokenInput> inputs,
-                       bool attends) {
-  const auto count = static_cast<int64_t>(inputs.size());
+bool Comparison::chunk(int64_t layer, ArrayRef<TokenInput> inputs, bool attends,
+                       int64_t behind) {
   const int64_t position =
-      nextPosition(layer) + (expected->stores(layer) ? 0 : 1 - count);
+      positionOf(layer, static_cast<int64_t>(inputs.size()), behind);
   const Tokens tokens = tokensOf(position, inputs, attends);
   Output got;
   const kvc_status status = attends
                                 ? prefill(library, actual, layer, tokens, got)
                                 : append(library, actual, layer, tokens);
-  return compareChunk(layer, inputs, attends, attends ? "prefill" : "append",
-                      status, got);
+  return compareChunk(layer, {this, inputs, behind}, attends,
+                      attends ? "prefill" : "append", status, got);
 }
 
 /// The items of one call, as the library has them.
@@ -103,10 +104,8 @@ bool Comparison::chunks(int64_t layer, ArrayRef<Item> items, bool attends) {
                      });
   std::vector<CallBuffers> buffers;
   for (const Item &item : items) {
-    const auto count = static_cast<int64_t>(item.inputs.size());
-    const bool owns = item.both->expected->stores(layer);
-    const int64_t position =
-        item.both->nextPosition(layer) + (owns ? 0 : 1 - count);
+    const int64_t position = item.both->positionOf(
+        layer, static_cast<int64_t>(item.inputs.size()), item.behind);
     buffers.emplace_back(library, layer,
                          tokensOf(position, item.inputs, attends));
   }
@@ -125,62 +124,101 @@ bool Comparison::chunks(int64_t layer, ArrayRef<Item> items, bool attends) {
                  std::move(calls), statuses);
   }
   for (auto [item, buffer, status] : zip(items, buffers, statuses))
-    if (!item.both->compareChunk(layer, item.inputs, attends, name, status,
+    if (!item.both->compareChunk(layer, item, attends, name, status,
                                  buffer.output()))
       return false;
   return true;
 }
 
-bool Comparison::comparePart(int64_t layer, const Tokens &query, int64_t from,
-                             int64_t to, bool withSinks, Output &got) {
+bool Comparison::comparePart(int64_t layer, const Part &part, kvc_status status,
+                             const Output &got) {
   const reference::Store &store = expected->store(layer);
   const int64_t first = store.firstPosition();
-  const kvc_status status = attend(library, actual, layer, query, first + from,
-                                   first + to, withSinks, got);
-  const int64_t length = query.position - first + 1;
-  const kvc_status wanted = store.isHeld(length, from, to) ? KVC_OK : KVC_GONE;
+  const auto count = static_cast<int64_t>(part.inputs.size());
+  kvc_status wanted = KVC_OK;
+  for (int64_t i = 0; i < count; ++i)
+    if (!store.isHeld(part.position - first + 1 + i, part.from, part.to))
+      wanted = KVC_GONE;
   if (status != wanted)
-    return missed(layer,
-                  formatv("attend at position {0} over [{1}, {2}), newest {3}, "
-                          "longest {4}, gives {5}, it should be {6}: {7}",
-                          query.position, first + from, first + to,
-                          first + store.seen() - 1, first + store.reached() - 1,
-                          library->status_name(status),
-                          library->status_name(wanted), actual.lastError()));
-  if (status != KVC_OK) {
-    got = {};
-    return true;
+    return missed(
+        layer,
+        formatv("attend of {0} queries from position {1} over [{2}, {3}), "
+                "newest {4}, longest {5}, gives {6}, it should be {7}: {8}",
+                count, part.position, first + part.from, first + part.to,
+                first + store.seen() - 1, first + store.reached() - 1,
+                library->status_name(status), library->status_name(wanted),
+                actual.lastError()));
+  for (int64_t i = 0; status == KVC_OK && i < count; ++i) {
+    const reference::Attended want = reference::attend(
+        store, expected->policy(layer), expected->shape(layer),
+        part.position + i, part.inputs[i].q,
+        part.withSinks ? expected->sinks(layer) : ArrayRef<float>(), part.from,
+        part.to);
+    if (!compareRows(layer, part.position + i, got, want, Element::F32,
+                     i * expected->shape(layer).getHeads()))
+      return false;
   }
-  const reference::Attended want = reference::attend(
-      store, expected->policy(layer), expected->shape(layer), query.position,
-      query.q, withSinks ? expected->sinks(layer) : ArrayRef<float>(), from,
-      to);
-  return compareRows(layer, query.position, got, want, Element::F32);
+  return true;
 }
 
-bool Comparison::query(int64_t layer, int64_t position, const TokenInput &input,
-                       ArrayRef<int64_t> cuts) {
-  const Tokens query{position, 1, input.q, {}, {}};
-  std::vector<Output> parts;
+bool Comparison::parts(int64_t layer, ArrayRef<Part> asked,
+                       std::vector<Output> *got) {
+  const LoadedLibrary &library = asked.front().both->library;
+  std::vector<CallBuffers> buffers;
+  for (const Part &part : asked) {
+    Tokens tokens = tokensOf(part.position, part.inputs, /*attends=*/true);
+    tokens.k.clear();
+    tokens.v.clear();
+    buffers.emplace_back(library, layer, tokens);
+  }
+  std::vector<kvc_query> calls;
+  for (auto [part, buffer] : zip(asked, buffers)) {
+    const int64_t first = part.both->expected->store(layer).firstPosition();
+    calls.push_back(buffer.query(part.both->actual.get(), first + part.from,
+                                 first + part.to, part.withSinks));
+  }
+  std::vector<kvc_status> statuses;
+  callTogether(library->attend, "attend", layer, std::move(calls), statuses);
+  for (auto [part, buffer, status] : zip(asked, buffers, statuses)) {
+    const Output output = status == KVC_OK ? buffer.partOutput() : Output();
+    if (!part.both->comparePart(layer, part, status, output))
+      return false;
+    if (got)
+      got->push_back(output);
+  }
+  return true;
+}
+
+bool Comparison::query(int64_t layer, int64_t position,
+                       ArrayRef<TokenInput> inputs, ArrayRef<int64_t> cuts) {
+  std::vector<Output> given;
   int64_t from = 0;
   SmallVector<int64_t> ends(cuts);
   ends.push_back(INT64_C(1) << 41);
+  bool whole = true;
   for (int64_t to : ends) {
     // Learned sinks belong to one of the parts.
-    const bool withSinks = parts.empty() && !expected->sinks(layer).empty();
-    if (!comparePart(layer, query, from, to, withSinks, parts.emplace_back()))
+    const bool withSinks = given.empty() && !expected->sinks(layer).empty();
+    if (!parts(layer, {{this, position, inputs, from, to, withSinks}}, &given))
       return false;
-    if (parts.back().lse.empty())
-      return true; // gone
+    whole = whole && !given.back().lse.empty();
     from = to;
   }
+  if (!whole)
+    return true; // some of it is gone
+  const auto count = static_cast<int64_t>(inputs.size());
   Output got;
-  if (kvc_status status = merge(library, layer, 1, parts, got))
+  if (kvc_status status = merge(library, layer, count, given, got))
     return missed(layer, Twine("merge fails: ") + library->status_name(status));
-  const reference::Attended want = reference::attend(
-      expected->store(layer), expected->policy(layer), expected->shape(layer),
-      position, input.q, expected->sinks(layer));
-  return compareRows(layer, position, got, want, library.io());
+  for (int64_t i = 0; i < count; ++i) {
+    const reference::Attended want = reference::attend(
+        expected->store(layer), expected->policy(layer), expected->shape(layer),
+        position + i, inputs[i].q, expected->sinks(layer));
+    if (!compareRows(layer, position + i, got, want, library.io(),
+                     i * expected->shape(layer).getHeads()))
+      return false;
+  }
+  return true;
 }
 
 } // namespace kvc::harness

@@ -50,22 +50,35 @@ public:
   /// it gives.
   bool step(int64_t layer, const TokenInput &input, bool compare);
   /// A chunk of tokens in one call; without `attends`, tokens alone. A reader's
-  /// chunk ends at its owner's newest token.
-  bool chunk(int64_t layer, llvm::ArrayRef<TokenInput> inputs, bool attends);
-  /// What one cache takes in a call that carries several; a reader's tokens end
-  /// at its owner's newest.
+  /// chunk ends `behind` tokens before its owner's newest one.
+  bool chunk(int64_t layer, llvm::ArrayRef<TokenInput> inputs, bool attends,
+             int64_t behind = 0);
+  /// What one cache takes in a call that carries several; `behind` as above.
   struct Item {
     Comparison *both;
     llvm::ArrayRef<TokenInput> inputs;
+    int64_t behind = 0;
   };
   /// One call: `decode` where it attends and each has one token, else a chunk
   /// each. The miss is that of the item which has one.
   static bool chunks(int64_t layer, llvm::ArrayRef<Item> items, bool attends);
-  /// Queries as of `position` over all tokens, in parts between `cuts`
-  /// (ascending token numbers, first position excluded) and merged. What lies
-  /// farther back than rollback may be refused as gone.
-  bool query(int64_t layer, int64_t position, const TokenInput &input,
+  /// Queries as of `position` and those behind it, over all tokens, in parts
+  /// between `cuts` (ascending token numbers, first position excluded) and
+  /// merged. What lies farther back than rollback may be refused as gone.
+  bool query(int64_t layer, int64_t position, llvm::ArrayRef<TokenInput> inputs,
              llvm::ArrayRef<int64_t> cuts);
+  /// Queries of one cache over tokens [from, to), first position excluded.
+  struct Part {
+    Comparison *both;
+    int64_t position;
+    llvm::ArrayRef<TokenInput> inputs;
+    int64_t from, to;
+    bool withSinks = false;
+  };
+  /// One call of `attend`. The miss is that of the part which has one; `got`,
+  /// where it is wanted, is what each gave, and nothing where that is gone.
+  static bool parts(int64_t layer, llvm::ArrayRef<Part> asked,
+                    std::vector<Output> *got = nullptr);
   /// Back to a length, where what was stored then is still there; else it must
   /// be refused and change nothing.
   bool truncate(int64_t tokens);
@@ -118,10 +131,14 @@ private:
         expected(std::move(expected)), held(held), empty(std::move(held)) {}
 
   /// What the library must answer to queries of a reader.
-  kvc_status wantedOf(int64_t layer, int64_t count) const;
-  bool compareChunk(int64_t layer, llvm::ArrayRef<TokenInput> inputs,
-                    bool attends, const char *function, kvc_status status,
-                    const Output &got);
+  kvc_status wantedOf(int64_t layer, int64_t count, int64_t behind = 0) const;
+  bool compareChunk(int64_t layer, const Item &item, bool attends,
+                    const char *function, kvc_status status, const Output &got);
+  /// Where a chunk of so many tokens begins.
+  int64_t positionOf(int64_t layer, int64_t count, int64_t behind) const {
+    return nextPosition(layer) -
+           (expected->stores(layer) ? 0 : count - 1 + behind);
+  }
   bool compareStatus(const char *function, kvc_status got, kvc_status want);
   bool compareRefusal(const char *what, kvc_status want,
                       llvm::function_ref<kvc_status()> asked);
@@ -137,8 +154,8 @@ private:
   bool compareRow(int64_t layer, int64_t position, int64_t head,
                   const Output &got, const reference::Attended &want,
                   Element type, int64_t row);
-  bool comparePart(int64_t layer, const Tokens &query, int64_t from, int64_t to,
-                   bool withSinks, Output &got);
+  bool comparePart(int64_t layer, const Part &part, kvc_status status,
+                   const Output &got);
   bool compareStats(int64_t layer);
   bool compareHeld(int64_t layer, const kvc_stats &got);
   bool compareBytes(int64_t layer, const kvc_bytes &got, int64_t reached,

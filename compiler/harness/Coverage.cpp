@@ -48,10 +48,10 @@ ArrayRef<StringRef> typedParts() {
 }
 
 ArrayRef<StringRef> operationNames() {
-  static const StringRef names[] = {"append", "prefill", "decode",   "attend",
-                                    "merge",  "batch",   "truncate", "gone",
-                                    "fork",   "save",    "load",     "damaged",
-                                    "anew",   "reset",   "bad calls"};
+  static const StringRef names[] = {
+      "append",  "prefill",  "decode", "attend",   "merge", "batch",
+      "behind",  "truncate", "gone",   "fork",     "save",  "load",
+      "damaged", "anew",     "reset",  "bad calls"};
   static_assert(std::size(names) == std::tuple_size_v<OperationCounts>);
   return names;
 }

@@ -47,6 +47,7 @@ enum class Operation {
   Attend,
   Merge,
   Batch,    ///< one call for several caches
+  Behind,   ///< several queries that begin before the newest token
   Truncate, ///< back to what is there
   Gone,     ///< truncate or attend: what they want is not
   Fork,
@@ -58,7 +59,7 @@ enum class Operation {
   BadCall,
 };
 llvm::ArrayRef<llvm::StringRef> operationNames(); ///< in their order
-using OperationCounts = std::array<int64_t, 15>;
+using OperationCounts = std::array<int64_t, 16>;
 
 /// Counts layers by combination, and by the types of what they have.
 class Coverage {

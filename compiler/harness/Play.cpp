@@ -25,7 +25,7 @@ static InputKind randomKind(Random &random) {
 Play::Play(std::unique_ptr<Comparison> comparison, const LoadedLibrary &library,
            uint64_t seed)
     : library(library), random(seed), seed(seed), kind(randomKind(random)),
-      mixed(random.oneIn(4)) {
+      mixed(random.oneIn(4)), late(random.oneIn(3)) {
   auto first = std::make_unique<Branch>();
   first->history.resize(library.layers().size());
   first->both = std::move(comparison);
@@ -190,49 +190,6 @@ bool Play::playOwner(Branch &branch, int64_t layer, int64_t count) {
   }
   keep(branch, layer, std::move(inputs));
   return good;
-}
-
-/// A reader may leave queries out, of a chunk as well: it asks for the last
-/// ones of it.
-bool Play::playReader(Branch &branch, int64_t layer, int64_t count) {
-  if (random.oneIn(5))
-    return true;
-  const int64_t skipped = random.below(count);
-  const std::vector<TokenInput> inputs = inputsOf(
-      branch, layer, branch.model().store(layer).seen() - count + skipped,
-      count - skipped);
-  if (random.oneIn(40) && !playErrors(branch, layer, inputs.back()))
-    return false;
-  if (inputs.size() > 1 || random.oneIn(4)) {
-    note(Operation::Prefill);
-    return branch.both->chunk(layer, inputs, /*attends=*/true);
-  }
-  note(Operation::Decode);
-  return branch.both->step(layer, inputs.back(), random.oneIn(stride));
-}
-
-/// At the newest token, some way back, or ahead.
-bool Play::playQuery(Branch &branch, int64_t layer) {
-  const reference::Store &store = branch.model().store(layer);
-  const int64_t seen = store.seen();
-  if (seen == 0)
-    return true;
-  const int64_t rollback = branch.model().policy(layer).getRollback();
-  int64_t back = 0;
-  if (random.oneIn(2))
-    back = random.between(0, std::min(seen - 1, 2 * rollback + 2));
-  else if (random.oneIn(4))
-    back = -random.between(1, 100);
-  SmallVector<int64_t> cuts;
-  for (int64_t i = random.below(4); i > 0; --i)
-    cuts.push_back(random.between(0, seen + 1));
-  llvm::sort(cuts);
-  const bool held = store.isHeld(seen - back);
-  note(held ? Operation::Attend : Operation::Gone);
-  if (held)
-    note(Operation::Merge);
-  return branch.both->query(layer, store.firstPosition() + seen - 1 - back,
-                            input(branch, layer, seen), cuts);
 }
 
 bool Play::playChunk(Branch &branch, int64_t count) {

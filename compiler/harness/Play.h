@@ -65,9 +65,7 @@ private:
   std::vector<TokenInput> inputsOf(const Branch &branch, int64_t layer,
                                    int64_t from, int64_t count);
   bool playOwner(Branch &branch, int64_t layer, int64_t count);
-  bool playReader(Branch &branch, int64_t layer, int64_t count);
   bool playFull(Branch &branch, int64_t layer);
-  bool playQuery(Branch &branch, int64_t layer);
   bool playErrors(Branch &branch, int64_t layer, const TokenInput &input);
   bool playChunk(Branch &branch, int64_t count);
   void note(Operation operation);
@@ -75,6 +73,20 @@ private:
   bool missed(const llvm::Twine &why);
   /// The result, and where it is false why.
   bool check(const Branch &branch, bool good);
+
+  // PlayQueries.cpp
+  /// Queries at consecutive tokens: those as of lengths [first, first + count).
+  struct Queries {
+    int64_t first, count;
+  };
+  int64_t mostQueries() const;
+  Queries chooseQueries(const Branch &branch, int64_t layer, int64_t taken);
+  Queries chooseAsked(const Branch &branch, int64_t layer);
+  int64_t chooseCut(const Branch &branch, int64_t layer, Queries queries);
+  void noteBehind(const Branch &branch, int64_t layer, Queries queries);
+  bool playReader(Branch &branch, int64_t layer, int64_t count);
+  bool playQuery(Branch &branch, int64_t layer);
+  bool playQueriesTogether(int64_t layer);
 
   // PlayOperations.cpp
   bool playOperation();
@@ -108,6 +120,7 @@ private:
   uint64_t seed, turns = 0;
   InputKind kind;
   bool mixed; ///< each token has a kind of its own
+  bool late;  ///< readers ask seldom
   bool operates = false;
   int64_t length, stride = 1;
   int64_t taken = 0; ///< tokens of all sequences

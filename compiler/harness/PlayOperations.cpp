@@ -180,22 +180,29 @@ bool Play::playTogether(int64_t layer, ArrayRef<int64_t> targets,
   std::vector<std::vector<TokenInput>> inputs(branches.size());
   std::vector<Comparison::Item> items;
   const bool owns = branch().model().stores(layer);
+  // The reference computes every row.
+  const bool attends = random.oneIn(stride);
+  if (!owns && !attends)
+    return true;
   for (auto [number, each] : enumerate(branches)) {
     const int64_t seen = each->model().store(layer).seen();
-    const int64_t count = owns ? nextOf(*each, layer, targets[number])
-                               : seen - lengths[number][layer];
-    if (count == 0)
+    Queries queries = {seen + 1, owns ? nextOf(*each, layer, targets[number])
+                                      : seen - lengths[number][layer]};
+    if (queries.count == 0)
       continue;
-    inputs[number] = inputsOf(*each, layer, owns ? seen : seen - count, count);
-    items.push_back({each->both.get(), inputs[number]});
+    int64_t behind = 0;
+    if (!owns) {
+      queries = chooseQueries(*each, layer, queries.count);
+      behind = seen - queries.first - queries.count + 1;
+    }
+    if (behind > 0)
+      noteBehind(*each, layer, queries);
+    inputs[number] = inputsOf(*each, layer, queries.first - 1, queries.count);
+    items.push_back({each->both.get(), inputs[number], behind});
   }
   if (items.empty())
     return true;
   note(Operation::Batch);
-  // The reference computes every row.
-  const bool attends = !owns || random.oneIn(stride);
-  if (!owns && !random.oneIn(stride))
-    return true;
   const bool good = Comparison::chunks(layer, items, attends);
   for (auto [number, each] : enumerate(branches)) {
     keep(*each, layer, std::move(inputs[number]));
@@ -216,7 +223,8 @@ bool Play::playTogether() {
     targets.push_back(each->token + chooseChunk(*each));
   }
   for (int64_t layer = 0; layer < model.layers(); ++layer)
-    if (!playTogether(layer, targets, lengths))
+    if (!playTogether(layer, targets, lengths) ||
+        (random.oneIn(stride) && !playQueriesTogether(layer)))
       return false;
   for (auto [each, target] : zip(branches, targets))
     each->token = target;

@@ -76,7 +76,7 @@ std::string Maker::makePlane(StringRef kind, int64_t mostResidual) {
     return text + "per: channel, group: all}";
   const int64_t group = random.pick({1, 3, 5, 8, 31, 32, 33});
   const int64_t residual =
-      std::min(mostResidual, random.pick({0, 0, 1, 7, 32, 40}));
+      std::min(mostResidual, random.pick({0, 0, 0, 1, 1, 7, 32, 40}));
   if (kind == "per channel")
     text += formatv("per: channel, group: {0}, flush: {1}, ", group,
                     group * random.pick({1, 1, 2, 3}));

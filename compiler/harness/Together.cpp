@@ -21,9 +21,17 @@ namespace {
 
 constexpr int64_t sequences = 3;
 
-/// A round: so many tokens of each sequence, 0 to a few dozen.
+/// Queries of one sequence as of some tokens before its newest, over tokens
+/// [from, to).
+struct Query {
+  int64_t back, count, from, to;
+};
+
+/// A round: so many tokens of each sequence, 0 to a few dozen; and what is
+/// asked then.
 struct Round {
   int64_t counts[sequences];
+  Query queries[sequences];
 };
 
 /// How the sequences are run.
@@ -68,6 +76,9 @@ private:
   bool runRound(const Manner &manner, ArrayRef<LibraryCache> caches,
                 const Round &round, ArrayRef<int64_t> done, int64_t layer,
                 Result &result) const;
+  bool runQueries(const Manner &manner, ArrayRef<LibraryCache> caches,
+                  const Round &round, ArrayRef<int64_t> newest, int64_t layer,
+                  Result &result) const;
   void readAll(ArrayRef<LibraryCache> caches, Result &result) const;
   Result runIn(const Manner &manner) const;
 
@@ -111,6 +122,12 @@ void Together::chooseRounds(int64_t least) {
           done[0] < least ? most : random.pick({0, 1, 1, 2, most});
       round.counts[s] = std::min({wanted, most, room - done[s]});
       done[s] += round.counts[s];
+      Query &query = round.queries[s];
+      query.back = random.pick({0, 1, 2, 7, 40, 150});
+      query.count = random.pick({1, 2, 3, 50});
+      const int64_t first = std::max<int64_t>(0, done[s] - query.back);
+      query.from = random.oneIn(2) ? 0 : random.between(0, first + 1);
+      query.to = random.oneIn(2) ? room : query.from + random.between(0, 60);
     }
     rounds.push_back(round);
   }
@@ -163,6 +180,41 @@ bool Together::runRound(const Manner &manner, ArrayRef<LibraryCache> caches,
   return true;
 }
 
+/// What was there then may be gone: that is a result like any other.
+bool Together::runQueries(const Manner &manner, ArrayRef<LibraryCache> caches,
+                          const Round &round, ArrayRef<int64_t> newest,
+                          int64_t layer, Result &result) const {
+  std::vector<CallBuffers> buffers;
+  std::vector<kvc_query> queries;
+  buffers.reserve(sequences);
+  for (int64_t s = 0; s < sequences; ++s) {
+    const Query &query = round.queries[s];
+    Tokens asked = tokens(s, layer, newest[s], query.count);
+    asked.position = std::max<int64_t>(0, newest[s] - 1 - query.back);
+    asked.k.clear();
+    asked.v.clear();
+    buffers.emplace_back(library, layer, asked);
+    queries.push_back(buffers.back().query(caches[s].get(), query.from,
+                                           std::max(query.from, query.to),
+                                           /*withSinks=*/false));
+  }
+  if (manner.together)
+    LibraryCall("attend", layer)
+        .run(library->attend, queries.data(), queries.size());
+  for (auto [query, buffer] : zip(queries, buffers)) {
+    if (!manner.together)
+      LibraryCall("attend", layer).run(library->attend, &query, 1);
+    if (query.status != KVC_OK && query.status != KVC_GONE) {
+      result.error = formatv("{0}: attend of layer {1} fails: {2}", manner.name,
+                             layer, library->status_name(query.status));
+      return false;
+    }
+    Output output = query.status == KVC_OK ? buffer.partOutput() : Output();
+    result.outputs.push_back(std::move(output));
+  }
+  return true;
+}
+
 void Together::readAll(ArrayRef<LibraryCache> caches, Result &result) const {
   for (const LibraryCache &cache : caches)
     for (size_t layer = 0; layer < library.layers().size(); ++layer) {
@@ -210,13 +262,16 @@ Result Together::runIn(const Manner &manner) const {
     caches.push_back(std::move(*cache));
   }
   SmallVector<int64_t> done(sequences, 0);
+  const auto layers = static_cast<int64_t>(library.layers().size());
   for (const Round &round : rounds) {
-    for (size_t layer = 0; layer < library.layers().size(); ++layer)
-      if (!runRound(manner, caches, round, done, static_cast<int64_t>(layer),
-                    result))
+    for (int64_t layer = 0; layer < layers; ++layer)
+      if (!runRound(manner, caches, round, done, layer, result))
         return result;
     for (int64_t s = 0; s < sequences; ++s)
       done[s] += round.counts[s];
+    for (int64_t layer = 0; layer < layers; ++layer)
+      if (!runQueries(manner, caches, round, done, layer, result))
+        return result;
   }
   readAll(caches, result);
   if (manner.parallelFor && calls == 0)
@@ -242,13 +297,16 @@ std::string Together::run() {
       alone = std::move(result);
       continue;
     }
+    // Of a round all layers' tokens, then all layers' queries.
+    const size_t layers = library.layers().size();
     for (size_t i = 0; i < alone.outputs.size(); ++i)
       if (!sameBits(result.outputs[i].out, alone.outputs[i].out) ||
           !sameBits(result.outputs[i].lse, alone.outputs[i].lse))
-        return formatv("{0}: outputs differ from those of each sequence alone "
-                       "(round {1}, layer {2}, sequence {3})",
-                       manner.name, i / sequences / library.layers().size(),
-                       i / sequences % library.layers().size(), i % sequences);
+        return formatv(
+            "{0}: outputs differ from those of each sequence alone "
+            "({1} of round {2}, layer {3}, sequence {4})",
+            manner.name, i / sequences / layers % 2 ? "queries" : "tokens",
+            i / sequences / layers / 2, i / sequences % layers, i % sequences);
     for (size_t i = 0; i < alone.stored.size(); ++i)
       if (!sameBits(result.stored[i], alone.stored[i]))
         return formatv("{0}: what is stored differs from that of each sequence "
