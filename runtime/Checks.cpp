@@ -79,7 +79,8 @@ kvc_status checkChunk(const Request &request) {
 }
 
 /// A reader's queries do not go back, nor beyond its owner's newest token; it
-/// may leave positions out.
+/// may leave positions out. No queries may be where the next token will be, as
+/// with an owner.
 kvc_status checkReaderOrder(const Request &request, int64_t position) {
   int64_t first = request.cache->firstPosition;
   int64_t held = request.store->seen;
@@ -118,7 +119,7 @@ kvc_status checkOrder(const Request &request, int64_t position) {
     return KVC_INVALID_ARGUMENT;
   }
   if (request.isReader())
-    return request.tokens == 0 ? KVC_OK : checkReaderOrder(request, position);
+    return checkReaderOrder(request, position);
   int64_t next = first + request.store->seen;
   if (position == next)
     return KVC_OK;
@@ -224,9 +225,9 @@ kvc_status checkRequest(const Request &request, int64_t position) {
   if (status == KVC_OK)
     status = checkReach(request);
   if (status == KVC_OK)
-    status = checkRoom(request);
+    status = checkFinite(request);
   if (status == KVC_OK)
-    status = checkFinite(request); // last: it reads all there is
+    status = checkRoom(request);
   return status;
 }
 

@@ -187,6 +187,19 @@ bool Comparison::refused(int64_t layer, int64_t position,
   return true;
 }
 
+/// No tokens at a wrong position.
+bool Comparison::refusesNone(int64_t layer, int64_t position) {
+  Output output;
+  const kvc_status got =
+      prefill(library, actual, layer, {position, 0, {}, {}, {}}, output);
+  if (got != KVC_ORDER)
+    return missed(layer, formatv("prefill of no tokens at position {0} gives "
+                                 "{1}, it should be {2}",
+                                 position, library->status_name(got),
+                                 library->status_name(KVC_ORDER)));
+  return true;
+}
+
 bool Comparison::compareErrors(int64_t layer, const TokenInput &input) {
   const int64_t next = nextPosition(layer);
   // A reader may have left queries out, but has been where it has been.
@@ -196,6 +209,10 @@ bool Comparison::compareErrors(int64_t layer, const TokenInput &input) {
           : expected->store(layer).firstPosition() + expected->seen(layer) - 2;
   for (int64_t wrong : {before, next + 1, next + (int64_t{1} << 33)})
     if (!refused(layer, wrong, input, KVC_ORDER, "a wrong position"))
+      return false;
+  // What comes next is right for none, of readers too.
+  for (int64_t wrong : {before, next + 2, next + (int64_t{1} << 33)})
+    if (!refusesNone(layer, wrong))
       return false;
   // The least above 2^56 that io can say (f16 makes it infinite).
   const float above =
@@ -232,8 +249,13 @@ bool Comparison::compareFull(int64_t layer, const TokenInput &input) {
   auto limit = expected->policy(layer).getTime().getLimit();
   if (!limit || !expected->stores(layer) || expected->seen(layer) < *limit)
     return true;
+  // What is not finite is said first.
+  TokenInput bad = input;
+  bad.v.back() = NAN;
   return refused(layer, nextPosition(layer), input, KVC_FULL,
                  "a token beyond the context") &&
+         refused(layer, nextPosition(layer), bad, KVC_NOT_FINITE,
+                 "a bad number beyond the context") &&
          compareStored(layer);
 }
 

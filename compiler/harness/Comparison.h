@@ -163,6 +163,7 @@ private:
   bool compareRead(int64_t layer, int64_t from, int64_t to);
   bool compareValues(int64_t layer, kv::Plane plane, int64_t from, int64_t to,
                      llvm::ArrayRef<float> got);
+  bool refusesNone(int64_t layer, int64_t position);
   bool refused(int64_t layer, int64_t position, const TokenInput &input,
                kvc_status want, llvm::StringRef what);
 

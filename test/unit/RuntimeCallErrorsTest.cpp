@@ -166,6 +166,12 @@ void refusesBeyondTheLimit() {
   two.checkOutputs(0);
   refused(cache, one.chunk(cache), KVC_FULL,
           "layer 3: it is full: its context is 5 tokens");
+  // What is not finite is said first.
+  one.v[0] = NAN;
+  const std::string nan =
+      "layer 3: v[0, 0] is NaN: magnitudes up to 2^56 are allowed";
+  refused(cache, one.chunk(cache), KVC_NOT_FINITE, nan);
+  refused(cache, one.append(cache), KVC_NOT_FINITE, nan, append);
   CHECK_EQ(prefill(none.chunk(cache)), KVC_OK);
   checkRead(cache, Limited, 5, 5);
 
@@ -220,6 +226,19 @@ void refusesPositions() {
                   " is none of this cache: " + ends);
     }
     queries.checkUntouched();
+    // No tokens: where the next one comes.
+    Tokens none(AllFloats, 0, 0), noQueries(AllReader, 0, 0);
+    for (int64_t position :
+         {INT64_MIN, first - 1, first, first + 1, first + 2, first + 3,
+          first + 4, first + manyTokens, INT64_MAX}) {
+      CHECK_EQ(prefill(with(none.chunk(cache), &kvc_chunk::position, position)),
+               position == first + 3 ? KVC_OK : KVC_ORDER);
+      // A reader has not asked yet.
+      CHECK_EQ(
+          prefill(with(noQueries.chunk(cache), &kvc_chunk::position, position)),
+          position >= first && position <= first + 3 ? KVC_OK : KVC_ORDER);
+    }
+    CHECK_EQ(cache.stats(AllReader).seen, 0);
     // One token beyond its owner, and where it has been.
     Tokens beyond(AllReader, 2, 2), all(AllReader, 0, 3), back(AllReader, 1, 2);
     refused(cache, beyond.chunk(cache), KVC_ORDER,
@@ -230,6 +249,11 @@ void refusesPositions() {
     all.checkOutputs(first);
     refused(cache, back.chunk(cache), KVC_ORDER,
             "layer 2: position " + std::to_string(first + 1) + " to " + newest +
+                " is out of order: it has been at " + newest);
+    refused(cache,
+            with(noQueries.chunk(cache), &kvc_chunk::position, first + 1),
+            KVC_ORDER,
+            "layer 2: position " + std::to_string(first + 1) +
                 " is out of order: it has been at " + newest);
   }
 }

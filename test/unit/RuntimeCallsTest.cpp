@@ -269,7 +269,7 @@ void takesEmptyChunks() {
   CHECK_EQ(decode(cache, AllReader, 2), KVC_OK);
   blocksLeft = 0;
   for (int32_t layer : {AllFloats, AllReader, Limited, Sunk}) {
-    int64_t next = layer == AllFloats ? 8 : 5;
+    int64_t next = layer == AllFloats || layer == AllReader ? 8 : 5;
     kvc_chunk chunk = {cache,   layer,   next,    0,       nullptr,
                        nullptr, nullptr, nullptr, nullptr, KVC_FULL};
     CHECK_EQ(prefill(chunk), KVC_OK);
@@ -284,6 +284,8 @@ void takesEmptyChunks() {
   CHECK_EQ(library().prefill(nullptr, 0), KVC_OK);
   blocksLeft = -1;
   kvc_chunk chunk = Tokens(AllFloats, 4, 0).chunk(cache);
+  CHECK_EQ(prefill(chunk), KVC_ORDER);
+  chunk = Tokens(AllReader, 4, 0).chunk(cache);
   CHECK_EQ(prefill(chunk), KVC_ORDER);
   checkRead(cache, AllFloats, 3, 3);
 }
