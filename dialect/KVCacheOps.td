@@ -162,7 +162,7 @@ def KV_AttendOp : KV_Op<"attend"> {
   }];
 }
 
-def KV_YieldOp : KV_Op<"yield", [Terminator, ParentOneOf<["LayerOp", "StepOp", "MaskOp", "LogitOp"]>]> {
+def KV_YieldOp : KV_Op<"yield", [Terminator, ParentOneOf<["LayerOp", "StepOp", "MaskOp", "LogitOp", "SettleStateOp"]>]> {
   let summary = "what a step leaves and gives, or a region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

@@ -262,13 +262,18 @@ def KV_ScoreAttrInterface : KV_AxisInterface<"ScoreAttrInterface"> {
       is given when a cache is created: one more in its denominator, without a
       value. Such a point leaves dot products as they are.}],
       "bool", "startsWithLogit", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{What the logit falls by a token of distance, at the most
+      of all heads; 0: distance is not felt. Where it is not 0 the fall is
+      linear in the distance: logits may be counted from any.}],
+      "double", "getSteepestFall", (ins), [{}], [{ return 0; }]>,
     InterfaceMethod<[{Numbers that the point has for each query head: [heads],
       the same count for each; empty: it is the same for all heads. Kernels
       have them as f32.}],
       "::kvc::kv::HeadNumbers", "getHeadNumbers", (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<[{Builds the logit of `dot`, f32. `numbers` are the query
       head's (f32), `distance` how far the key lies before the query (i32), all
-      of the shape of `dot`.}],
+      of the shape of `dot`. Of a point that falls with distance it may be the
+      distance to another token, of either sign.}],
       "::mlir::Value", "buildLogit",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::Value":$dot, "::mlir::ValueRange":$numbers,

@@ -219,11 +219,10 @@ LogicalResult AccumulateOp::verify() {
 
 /// A region that is given a token's number and yields `results` indices.
 static LogicalResult verifyRegion(Operation *op, Region &region, int64_t each,
-                                  TileType tile, size_t results) {
-  if (each < 1 || tile.getRows() % each != 0)
+                                  int64_t rows, size_t results) {
+  if (each < 1 || rows % each != 0)
     return op->emitOpError("has ")
-           << tile.getRows() << " rows, which is no multiple of " << each
-           << " a token";
+           << rows << " rows, which is no multiple of " << each << " a token";
   Block &block = region.front();
   auto areIndices = [](TypeRange types, size_t count) {
     return types.size() == count &&
@@ -241,8 +240,11 @@ static LogicalResult verifyRegion(Operation *op, Region &region, int64_t each,
 LogicalResult LogitOp::verify() {
   if (!isa<ScoreAttrInterface>(getScore()))
     return emitOpError("takes a point of the score axis, not ") << getScore();
+  // An index, or also a distance.
+  Block &block = getIndex().front();
+  const bool counts = !block.empty() && block.back().getNumOperands() == 2;
   return verifyRegion(*this, getIndex(), static_cast<int64_t>(getEach()),
-                      getTile().getType(), 1);
+                      getTile().getType().getRows(), counts ? 2 : 1);
 }
 
 LogicalResult MaskOp::verify() {
@@ -252,7 +254,28 @@ LogicalResult MaskOp::verify() {
   if (getBorders().empty())
     return success();
   return verifyRegion(*this, getBorders(), static_cast<int64_t>(*getEach()),
-                      getTile().getType(), 2);
+                      getTile().getType().getRows(), 2);
+}
+
+/// A logit a head.
+static LogicalResult verifyLogits(Operation *op, Value logits) {
+  auto type = cast<MemRefType>(logits.getType());
+  if (type.getRank() != 1 || !type.getElementType().isF32())
+    return op->emitOpError("starts from a buffer of f32, one a head, not ")
+           << type;
+  return success();
+}
+
+LogicalResult SettleStateOp::verify() {
+  auto point = dyn_cast<ScoreAttrInterface>(getScore());
+  if (!point || point.getSteepestFall() == 0)
+    return emitOpError("takes a point of the score axis that falls with "
+                       "distance, not ")
+           << getScore();
+  if (getLogits() && failed(verifyLogits(*this, getLogits())))
+    return failure();
+  return verifyRegion(*this, getDistance(), static_cast<int64_t>(getEach()),
+                      getState().getType().getRows(), 1);
 }
 
 LogicalResult InitStateOp::verify() {
@@ -263,11 +286,7 @@ LogicalResult InitStateOp::verify() {
   if (each < 1 || rows % each != 0)
     return emitOpError("has ")
            << rows << " rows, which is no multiple of " << each << " a token";
-  auto logits = cast<MemRefType>(getLogits().getType());
-  if (logits.getRank() != 1 || !logits.getElementType().isF32())
-    return emitOpError("starts from a buffer of f32, one a head, not ")
-           << logits;
-  return success();
+  return verifyLogits(*this, getLogits());
 }
 
 LogicalResult FinishOp::verify() {

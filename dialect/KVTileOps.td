@@ -281,6 +281,10 @@ def KV_LogitOp : KV_TileOp<"logit", [AllTypesMatch<["tile", "result"]>]> {
     `head` + r % each; column c's key lies index - (`token` - `lead` + c)
     before the query.
 
+    Where the region yields a distance as well, logits are counted from it: the
+    point is given what the key's distance exceeds it by. kv.settle_state puts
+    that right.
+
     ```mlir
     %l = kv.logit %s by #score head %h run %t, %lead, %n each 3 at {
     ^bb0(%row: index):
@@ -392,6 +396,36 @@ def KV_MergeStateOp : KV_TileOp<"merge_state", [
   let arguments = (ins KV_StateType:$state, KV_StateType:$other);
   let results = (outs KV_StateType:$next);
   let assemblyFormat = "$state `,` $other attr-dict `:` type($state)";
+}
+
+def KV_SettleStateOp : KV_TileOp<"settle_state", [
+    AllTypesMatch<["state", "next"]>]> {
+  let summary = "a softmax whose logits were counted from a distance";
+  let description = [{
+    m' = what `score` makes of m at the distance that the region yields of a
+    token that asks, of which each has `each` rows; row r is query head `head` +
+    r % each. A softmax over nothing stays one.
+
+    With `logits` there is one logit more, as kv.init_state has them: it is
+    joined while the others are counted from their distance, so that neither
+    loses to the other's size.
+
+    ```mlir
+    %1 = kv.settle_state %0 by #score head %h each 3 at {
+    ^bb0(%row: index):
+      kv.yield %distance : index
+    } : !kv.state<48x64>
+    ```
+  }];
+  let arguments = (ins KV_StateType:$state, AnyAttr:$score, Index:$head,
+                       I64Attr:$each, Optional<AnyMemRef>:$logits);
+  let regions = (region SizedRegion<1>:$distance);
+  let results = (outs KV_StateType:$next);
+  let assemblyFormat = [{
+    $state `by` $score `head` $head `each` $each (`with` $logits^)?
+    `at` $distance attr-dict `:` type($state) (`with` type($logits)^)?
+  }];
+  let hasVerifier = 1;
 }
 
 def KV_FinishOp : KV_TileOp<"finish"> {

@@ -130,6 +130,9 @@ void Piece::cut() {
   first = live[1] > rows.from ? live[1] : rows.from;
   tokens = (last < rows.to ? last : rows.to) - first;
   parts = tokens / tokensOfPart;
+  // Parts have nothing but f32 for lse.
+  if (rows.seen + rows.rows - 1 - (first + tokens) > kernel.near)
+    parts = 1;
   int64_t most = mostParts(kernel);
   parts = parts > most ? most : parts < 1 ? 1 : parts;
 }

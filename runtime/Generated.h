@@ -78,8 +78,9 @@ typedef struct kvc_gen_stream {
  * to what a decode step there attends to, as far as it lies in [from, to).
  * Where seen + r is beyond `newest`, the length of what is held, it attends to
  * what is stored at `newest` less what seen + r no longer stores. A kernel may
- * look at all tokens of a stream from the first of row 0 to the last of the
- * last row, as far as they lie in [from, to): they have pages. */
+ * look at all tokens of a stream from the first that any row attends to in it
+ * to the last of the last row, as far as they lie in [from, to): they have
+ * pages. */
 typedef struct kvc_gen_rows {
   int64_t head; /* of keys */
   int64_t seen; /* of row 0, at least 1 */
@@ -162,6 +163,9 @@ typedef struct kvc_gen_kernel {
    * reads as of a length wants codes of that length. Returns how many scales
    * and zeros of them saturate. Null: there are no such codes. */
   int64_t (*recode)(const kvc_gen_view *view, int64_t seen);
+  /* Where the nearest body token of a row lies further before it, lse is large
+   * beside what parts differ by: attention is not cut by tokens then. */
+  int64_t near;
 } kvc_gen_kernel;
 
 typedef struct kvc_gen_layer {

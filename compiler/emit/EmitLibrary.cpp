@@ -166,6 +166,15 @@ std::string LibraryWriter::numbers(StringRef name, ArrayRef<double> values) {
   return name.str();
 }
 
+/// What tokens lose by that distance, at most 2^5, leaves the lse of parts with
+/// errors of 2^-19.
+static int64_t nearOf(kv::PolicyAttr policy) {
+  double fall = 0;
+  for (Attribute point : policy.getScore())
+    fall += cast<kv::ScoreAttrInterface>(point).getSteepestFall();
+  return fall * INT32_MAX <= 32 ? INT64_MAX : static_cast<int64_t>(32 / fall);
+}
+
 std::string LibraryWriter::stepRecord(kv::StepOp step) {
   const std::string name = step.getSymName().str();
   auto at = [](std::string symbol) {
@@ -219,7 +228,8 @@ std::string LibraryWriter::stepRecord(kv::StepOp step) {
                 at(functions.read()),
                 at(functions.store("live")),
                 static_cast<int64_t>(functions.takesSinks()),
-                at(functions.onLength("recode"))};
+                at(functions.onLength("recode")),
+                nearOf(step.getPolicy())};
   return array(name + "_kernel", {record});
 }
 

@@ -215,7 +215,8 @@ bool Comparison::query(int64_t layer, int64_t position,
         expected->store(layer), expected->policy(layer), expected->shape(layer),
         position + i, inputs[i].q, expected->sinks(layer));
     if (!compareRows(layer, position + i, got, want, library.io(),
-                     i * expected->shape(layer).getHeads()))
+                     i * expected->shape(layer).getHeads(),
+                     /*merged=*/given.size() > 1))
       return false;
   }
   return true;

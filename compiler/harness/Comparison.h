@@ -150,10 +150,10 @@ private:
   /// `row` is the first of `got`'s rows that are compared.
   bool compareRows(int64_t layer, int64_t position, const Output &got,
                    const reference::Attended &want, Element type,
-                   int64_t row = 0);
+                   int64_t row = 0, bool merged = false);
   bool compareRow(int64_t layer, int64_t position, int64_t head,
                   const Output &got, const reference::Attended &want,
-                  Element type, int64_t row);
+                  Element type, int64_t row, bool merged);
   bool comparePart(int64_t layer, const Part &part, kvc_status status,
                    const Output &got);
   bool compareStats(int64_t layer);

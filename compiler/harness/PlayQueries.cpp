@@ -40,7 +40,8 @@ Play::Queries Play::chooseQueries(const Branch &branch, int64_t layer,
           random.between(1, std::min(newest - first + 1, mostQueries()))};
 }
 
-/// Of an owner or a reader: at the newest token, some way back, or ahead.
+/// Of an owner or a reader: at the newest token, some way back, or ahead; no
+/// farther than fp64 has bits for what the steepest slope makes of it.
 Play::Queries Play::chooseAsked(const Branch &branch, int64_t layer) {
   const int64_t seen = branch.model().store(layer).seen();
   const int64_t rollback = branch.model().policy(layer).getRollback();
@@ -50,7 +51,8 @@ Play::Queries Play::chooseAsked(const Branch &branch, int64_t layer) {
   else if (random.oneIn(3))
     back = random.between(0, seen - 1);
   else if (random.oneIn(4))
-    back = -random.between(1, 100);
+    back = random.oneIn(2) ? -random.between(1, 100)
+                           : -(INT64_C(1) << random.between(7, 20));
   int64_t count = 1;
   if (random.oneIn(2))
     count = random.oneIn(3) ? random.between(2, mostQueries()) : 2;

@@ -33,6 +33,12 @@ Tolerance::Tolerance(const reference::Attended &row, int64_t head,
     logits = isRandom ? 0.1 : std::numeric_limits<double>::infinity();
 }
 
+void Tolerance::allowMerging(const reference::Attended &row, int64_t head) {
+  const double lse = std::fabs(row.lse[head]);
+  if (std::isfinite(lse))
+    logits += 0x1p-22 * std::max(0.0, lse - row.magnitude[head]);
+}
+
 double Tolerance::wanted(double exact) const {
   const double limit = largestFinite(io);
   return std::clamp(exact, -limit, limit);

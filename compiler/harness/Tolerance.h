@@ -34,6 +34,11 @@
 // with what else a run may do. i8 is held to 0.1 on random input; on other
 // input it is not judged.
 //
+// Merging. Of the parts' lse, which err by 2^-22 * |lse| themselves, no more
+// than A and the logarithm of a number of tokens is in B. Where logits fall
+// with distance, and all tokens are far, it is larger: 2^-22 of what it is
+// larger by comes on top of B.
+//
 // Lse. The logarithm of the sum moves by as much as the logits do, and is
 // rounded itself: 2^-22 * |lse|.
 //
@@ -53,6 +58,10 @@ public:
   /// `arithmetic` is that of #kv.policy.
   Tolerance(const reference::Attended &row, int64_t head, int64_t headDim,
             Element io, mlir::Type arithmetic = {}, bool isRandom = false);
+
+  /// Of parts that were merged, where the row's logits fall with distance:
+  /// each part's lse has been rounded, and may be large beside A.
+  void allowMerging(const reference::Attended &row, int64_t head);
 
   /// What an element of out should be, where attention gives `exact`.
   double wanted(double exact) const;

@@ -124,6 +124,55 @@ struct LowerMask : TilePattern<kv::MaskOp> {
   }
 };
 
+/// The point's numbers, [heads, numbers]; none where it has none.
+std::optional<DenseElementsAttr> numbersOf(kv::ScoreAttrInterface point,
+                                           Builder &builder) {
+  SmallVector<float> numbers;
+  const kv::HeadNumbers heads = point.getHeadNumbers();
+  for (const auto &head : heads)
+    for (double number : head)
+      numbers.push_back(static_cast<float>(number));
+  if (numbers.empty())
+    return std::nullopt;
+  const SmallVector<int64_t> extents{
+      static_cast<int64_t>(heads.size()),
+      static_cast<int64_t>(numbers.size() / heads.size())};
+  return DenseElementsAttr::get(
+      RankedTensorType::get(extents, builder.getF32Type()),
+      ArrayRef<float>(numbers));
+}
+
+/// How far tokens lie before an index, in lanes of i32; no further than these
+/// count. Where they are counted from a distance, that is taken off, and what
+/// they count to as well.
+class Distances {
+public:
+  /// `given`: the index, and the distance that they are counted from, if any.
+  Distances(Lanes &at, ArrayRef<Value> given) : index(given[0]) {
+    if (given.size() < 2)
+      return;
+    Value from = at.least(given[1], at.index(INT32_MAX));
+    index = at.subtract(index, from);
+    most = at.subtract(at.index(INT32_MAX), from);
+  }
+
+  /// Of the token on each lane, `token` on the first.
+  Value of(Lanes &at, Value token, Value lane) const {
+    Value first = at.least(at.subtract(index, token), at.index(INT32_MAX));
+    if (most) // lanes behind the first count as far
+      first = at.least(first, at.add(most, at.lanes));
+    Value distance = arith::SubIOp::create(at.builder, at.loc,
+                                           at.broadcast(at.word(first)), lane);
+    if (!most)
+      return distance;
+    return arith::MinSIOp::create(at.builder, at.loc, distance,
+                                  at.broadcast(at.word(most)));
+  }
+
+private:
+  Value index, most;
+};
+
 struct LowerLogit : TilePattern<kv::LogitOp> {
   using TilePattern::TilePattern;
 
@@ -147,7 +196,8 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
     at.loop(
         at.index(0), at.index(type.getRows() / each), {},
         [&](Value token, ValueRange) {
-          Value index = inlineRegion(op.getIndex(), token, rewriter)[0];
+          const Distances distances(
+              at, inlineRegion(op.getIndex(), token, rewriter));
           at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
             Value row = at.add(at.multiply(token, each), h);
             SmallVector<Value> numbers;
@@ -156,13 +206,8 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
                   table, at.add(adaptor.getHead(), h), at.index(i))));
             at.loop(at.index(0), adaptor.getCount(), lanes, {},
                     [&](Value column, ValueRange) {
-                      // Distances are i32, and count no further.
-                      Value first =
-                          at.least(at.subtract(index, at.add(base, column)),
-                                   at.index(INT32_MAX));
-                      Value distance = arith::SubIOp::create(
-                          rewriter, op.getLoc(), at.broadcast(at.word(first)),
-                          lane);
+                      Value distance =
+                          distances.of(at, at.add(base, column), lane);
                       Value logit = point.buildLogit(rewriter, op.getLoc(),
                                                      at.load(tile, row, column),
                                                      numbers, distance);
@@ -176,23 +221,93 @@ struct LowerLogit : TilePattern<kv::LogitOp> {
     rewriter.replaceOp(op, tile);
     return success();
   }
+};
 
-  /// The point's numbers, [heads, numbers]; none where it has none.
-  static std::optional<DenseElementsAttr>
-  numbersOf(kv::ScoreAttrInterface point, Builder &builder) {
-    SmallVector<float> numbers;
-    const kv::HeadNumbers heads = point.getHeadNumbers();
-    for (const auto &head : heads)
-      for (double number : head)
-        numbers.push_back(static_cast<float>(number));
-    if (numbers.empty())
-      return std::nullopt;
-    const SmallVector<int64_t> extents{
-        static_cast<int64_t>(heads.size()),
-        static_cast<int64_t>(numbers.size() / heads.size())};
-    return DenseElementsAttr::get(
-        RankedTensorType::get(extents, builder.getF32Type()),
-        ArrayRef<float>(numbers));
+/// Row by row: the learned logit is joined where tokens' logits are counted
+/// from, and m of the result is the logit as it was given, or the tokens' m
+/// with what it lost by distance.
+struct LowerSettleState : TilePattern<kv::SettleStateOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult
+  matchAndRewrite(kv::SettleStateOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Lanes at(rewriter, op.getLoc(), form);
+    kv::StateType type = op.getState().getType();
+    const auto each = static_cast<int64_t>(op.getEach());
+    auto point = cast<kv::ScoreAttrInterface>(op.getScore());
+    const DenseElementsAttr numbers = *numbersOf(point, rewriter);
+    const int64_t width = numbers.getType().getShape()[1];
+    Value table = form.table(at, op, numbers);
+    at.loop(
+        at.index(0), at.index(type.getRows() / each), {},
+        [&](Value token, ValueRange) {
+          Value distance = inlineRegion(op.getDistance(), token, rewriter)[0];
+          distance = at.word(at.least(distance, at.index(INT32_MAX)));
+          at.loop(at.index(0), at.index(each), {}, [&](Value h, ValueRange) {
+            Value head = at.add(adaptor.getHead(), h);
+            SmallVector<Value> ofHead;
+            for (int64_t i = 0; i < width; ++i)
+              ofHead.push_back(at.loadScalar(table, head, at.index(i)));
+            auto logitAt = [&](Value x, Value distance) -> Value {
+              Value logit =
+                  point.buildLogit(rewriter, op.getLoc(), x, ofHead, distance);
+              return at.select(isSome(at, x), logit, x);
+            };
+            Value row = at.add(at.multiply(token, each), h);
+            Value greatest = at.index(StateRows::Greatest);
+            Value most = at.loadScalar(adaptor.getState(), greatest, row);
+            Value settled = logitAt(most, distance);
+            if (Value logits = adaptor.getLogits()) {
+              Value logit = at.loadScalar(logits, ValueRange{head});
+              Value zero =
+                  kv::splatInt(rewriter, op.getLoc(), 0, rewriter.getI32Type());
+              Value nearer =
+                  arith::SubIOp::create(rewriter, op.getLoc(), zero, distance);
+              Value joined = logitAt(logit, nearer);
+              join(at, adaptor.getState(), row, most, joined,
+                   type.getColumns());
+              Value isMost = arith::CmpFOp::create(rewriter, op.getLoc(),
+                                                   arith::CmpFPredicate::OGE,
+                                                   joined, most);
+              settled = at.select(isMost, logit, settled);
+            }
+            at.storeScalar(settled, adaptor.getState(), greatest, row);
+            return SmallVector<Value>{};
+          });
+          return SmallVector<Value>{};
+        });
+    rewriter.replaceOp(op, adaptor.getState());
+    return success();
+  }
+
+  static Value isSome(Lanes &at, Value logit) {
+    Value minus = arith::ConstantOp::create(
+        at.builder, at.loc, at.builder.getF32FloatAttr(-Infinity));
+    return arith::CmpFOp::create(at.builder, at.loc, arith::CmpFPredicate::OGT,
+                                 logit, minus);
+  }
+
+  /// l and acc of the row with one logit more.
+  static void join(Lanes &at, Value state, Value row, Value most, Value logit,
+                   int64_t columns) {
+    Value next = finiteGreatest(at, at.greatestF(most, logit));
+    auto factor = [&](Value from) {
+      return at.exp(
+          at.broadcast(arith::SubFOp::create(at.builder, at.loc, from, next)));
+    };
+    Value kept = factor(most), more = factor(logit);
+    more = at.first(at.multiplyF(more, at.number(StateRows::Weight)));
+    Value sum = at.index(StateRows::Sum);
+    Value before = at.multiplyF(at.loadScalar(state, sum, row), at.first(kept));
+    at.storeScalar(at.addF(before, more), state, sum, row);
+    Value line = at.add(row, StateRows::Accumulator);
+    at.loop(at.index(0), at.index(columns), at.lanes, {},
+            [&](Value column, ValueRange) {
+              Value x = at.multiplyF(at.load(state, line, column), kept);
+              at.store(x, state, line, column);
+              return SmallVector<Value>{};
+            });
   }
 };
 
@@ -260,7 +375,7 @@ struct LowerSoftmaxUpdate : TilePattern<kv::SoftmaxUpdateOp> {
 
 void populateSoftmaxPatterns(const TileTypeConverter &types,
                              RewritePatternSet &patterns) {
-  patterns.add<LowerMask, LowerLogit, LowerSoftmaxUpdate>(
+  patterns.add<LowerMask, LowerLogit, LowerSettleState, LowerSoftmaxUpdate>(
       types, patterns.getContext());
 }
 

@@ -103,7 +103,14 @@ private:
     return tiles.intersect(borders(segment, row), TokenRange{from, to});
   }
   Value firstWithTokens(kv::SegmentAttr segment);
-  Value indexOf(kv::SegmentAttr segment, Value row);
+  Value indexOf(kv::SegmentAttr segment, Value row) {
+    return indexOf(segment.getRotation(), row);
+  }
+  Value indexOf(unsigned rotation, Value row);
+  /// The last point, where it falls with distance; else none.
+  kv::ScoreAttrInterface byDistance() const;
+  Value nearest(Value row);
+  Value settled(Value state);
   Value overRun(kv::SegmentAttr segment, Value query, Run run, Value ahead,
                 Value whole, Value state);
   Value aheadOf(Run run, TokenRange tokens);
@@ -178,11 +185,41 @@ TokenRange Attend::borders(kv::SegmentAttr segment, Value row) {
 }
 
 /// The index that a row takes among a segment's tokens.
-Value Attend::indexOf(kv::SegmentAttr segment, Value row) {
+Value Attend::indexOf(unsigned rotation, Value row) {
   Value length = lengthOf(row);
   return tiles.policy.getPosition().buildQueryIndex(
-      builder, loc, segment.getRotation(),
-      tiles.subtract(length, tiles.constant(1)), tiles.evicted(length));
+      builder, loc, rotation, tiles.subtract(length, tiles.constant(1)),
+      tiles.evicted(length));
+}
+
+kv::ScoreAttrInterface Attend::byDistance() const {
+  if (points.empty() || points.back().getSteepestFall() == 0)
+    return {};
+  return points.back();
+}
+
+/// How far the nearest token lies before a row that attends to it, or 0. Where
+/// all are far, what they lose by distance is large beside what they differ by,
+/// and f32 has no bits for both: logits are counted from here.
+Value Attend::nearest(Value row) {
+  auto position = tiles.policy.getPosition();
+  Value length = lengthOf(row), zero = tiles.constant(0);
+  Value sinks = tiles.constant(tiles.policy.getTime().getSinks());
+  Value end = tiles.least(tiles.least(length, newest), to);
+  TokenRange body{tiles.greatest(tiles.firstLive(length), from), end};
+  TokenRange sunk{from, tiles.least(end, sinks)};
+  auto distance = [&](bool isSink, TokenRange tokens) {
+    Value index = indexOf(position.rotationFor(isSink), row);
+    Value last = tiles.subtract(tokens.end, tiles.constant(1));
+    return tiles.greatest(tiles.subtract(index, last), zero);
+  };
+  auto choose = [&](bool isSink, TokenRange tokens, Value otherwise) -> Value {
+    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       tokens.begin, tokens.end);
+    return arith::SelectOp::create(builder, loc, some, distance(isSink, tokens),
+                                   otherwise);
+  };
+  return choose(false, body, choose(true, sunk, zero));
 }
 
 /// Fills an operation's region: what `body` gives of a row.
@@ -194,13 +231,26 @@ static void fillRegion(TileBuilder &tiles, Region &region,
   kv::YieldOp::create(tiles.builder, tiles.loc, body(block->getArgument(0)));
 }
 
+/// The state with logits as they are, and with the learned sinks.
+Value Attend::settled(Value state) {
+  auto settle = kv::SettleStateOp::create(
+      builder, loc, state.getType(), state, byDistance(), firstHead,
+      builder.getI64IntegerAttr(group), sinks);
+  fillRegion(tiles, settle.getDistance(),
+             [&](Value row) { return SmallVector<Value>{nearest(row)}; });
+  return settle;
+}
+
 Value Attend::logits(Value dots, kv::SegmentAttr segment, Run run) {
-  for (kv::ScoreAttrInterface point : points) {
+  for (kv::ScoreAttrInterface &point : points) {
     auto logit = kv::LogitOp::create(builder, loc, dots.getType(), dots, point,
                                      firstHead, run.token, run.lead, run.count,
                                      builder.getI64IntegerAttr(group));
     fillRegion(tiles, logit.getIndex(), [&](Value row) {
-      return SmallVector<Value>{indexOf(segment, row)};
+      SmallVector<Value> yields{indexOf(segment, row)};
+      if (byDistance() && &point == &points.back())
+        yields.push_back(nearest(row));
+      return yields;
     });
     dots = logit;
   }
@@ -405,14 +455,17 @@ void Attend::build(StringRef name) {
 /// The query heads of a block.
 void Attend::overSegments() {
   SmallVector<Value> queries = rotations();
+  const bool first = sinks && !byDistance();
   Value state = kv::InitStateOp::create(
       builder, loc,
       kv::StateType::get(builder.getContext(), rows * group,
                          tiles.shape.getValueDim()),
-      sinks, sinks ? firstHead : Value(),
-      sinks ? builder.getI64IntegerAttr(group) : IntegerAttr());
+      first ? sinks : Value(), first ? firstHead : Value(),
+      first ? builder.getI64IntegerAttr(group) : IntegerAttr());
   for (kv::SegmentAttr segment : tiles.step.getSegmentList())
     state = overSegment(segment, queries, state);
+  if (byDistance())
+    state = settled(state);
   output.write(tiles, state, firstHead, count);
 }
 

@@ -39,6 +39,10 @@ double AlibiAttr::logit(double dot, ScoreAt at) const {
                                           at.distance, INT32_MAX));
 }
 
+double AlibiAttr::getSteepestFall() const {
+  return *llvm::max_element(getSlopes().asArrayRef());
+}
+
 /// Each slope as an f32 and what that lacks.
 HeadNumbers AlibiAttr::getHeadNumbers() const {
   HeadNumbers numbers;

@@ -13,7 +13,7 @@ include "dialect/KVInterfaces.td"
 include "mlir/IR/AttrTypeBase.td"
 
 def KV_AlibiAttr : AttrDef<KV_Dialect, "Alibi", [
-    DeclareAttrInterfaceMethods<KV_ScoreAttrInterface, ["getHeadNumbers"]>]> {
+    DeclareAttrInterfaceMethods<KV_ScoreAttrInterface, ["getHeadNumbers", "getSteepestFall"]>]> {
   let mnemonic = "alibi";
   let summary = "s - slope distance";
   let description = [{

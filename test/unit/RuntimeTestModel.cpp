@@ -374,7 +374,8 @@ template <int32_t Number> struct Kernel {
                                             live,
                                             policy.learnedSinks,
                                             owns &&policy.remade ? recode
-                                                                 : nullptr};
+                                                                 : nullptr,
+                                            INT64_MAX};
 };
 
 template <int32_t Number>
