@@ -238,11 +238,13 @@ static LogicalResult verifyRegion(Operation *op, Region &region, int64_t each,
 }
 
 LogicalResult LogitOp::verify() {
-  if (!isa<ScoreAttrInterface>(getScore()))
+  auto point = dyn_cast<ScoreAttrInterface>(getScore());
+  if (!point)
     return emitOpError("takes a point of the score axis, not ") << getScore();
-  // An index, or also a distance.
+  // Where distance is felt, what it is counted from may come with the index.
   Block &block = getIndex().front();
-  const bool counts = !block.empty() && block.back().getNumOperands() == 2;
+  const bool counts = point.getSteepestFall() > 0 && !block.empty() &&
+                      block.back().getNumOperands() == 2;
   return verifyRegion(*this, getIndex(), static_cast<int64_t>(getEach()),
                       getTile().getType().getRows(), counts ? 2 : 1);
 }

@@ -341,7 +341,7 @@ kv.step @s shape #shape policy #reading {
 
 // -----
 
-// expected-error@below {{'kv.yield' op expects parent op to be one of 'kv.layer, kv.step, kv.mask, kv.logit'}}
+// expected-error@below {{'kv.yield' op expects parent op to be one of 'kv.layer, kv.step, kv.mask, kv.logit, kv.settle_state'}}
 kv.yield
 
 // -----

@@ -867,3 +867,58 @@ func.func @f(%p: !kv.page<#tkeys>, %i: index, %e: memref<3x12xi32>, %s: memref<3
   kv.save %p head %i at %i, %e pairs %s : !kv.page<#tkeys>, memref<3x12xi32> pairs memref<3x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%s: !kv.state<6x12>, %i: index) {
+  // expected-error@below {{'kv.settle_state' op takes a point of the score axis that falls with distance, not #kv.softcap<cap = 5.000000e-01 : f64>}}
+  %r = kv.settle_state %s by #kv.softcap<cap = 0.5> head %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %i : index
+  } : !kv.state<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<6x12>, %i: index) {
+  // expected-error@below {{'kv.settle_state' op takes a point of the score axis that falls with distance, not #kv.own}}
+  %r = kv.settle_state %s by #kv.own head %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %i : index
+  } : !kv.state<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<6x12>, %i: index) {
+  // expected-error@below {{'kv.settle_state' op has 6 rows, which is no multiple of 4 a token}}
+  %r = kv.settle_state %s by #kv.alibi<slopes = [0.5]> head %i each 4 at {
+  ^bb0(%row: index):
+    kv.yield %i : index
+  } : !kv.state<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<6x12>, %i: index) {
+  // expected-error@below {{'kv.settle_state' op has a region that does not yield 1 index}}
+  %r = kv.settle_state %s by #kv.alibi<slopes = [0.5]> head %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %i, %i : index, index
+  } : !kv.state<6x12>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kv.state<6x12>, %i: index, %l: memref<9xf16>) {
+  // expected-error@below {{'kv.settle_state' op starts from a buffer of f32, one a head, not 'memref<9xf16>'}}
+  %r = kv.settle_state %s by #kv.alibi<slopes = [0.5]> head %i each 3 with %l at {
+  ^bb0(%row: index):
+    kv.yield %i : index
+  } : !kv.state<6x12> with memref<9xf16>
+  return
+}

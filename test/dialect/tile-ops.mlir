@@ -112,6 +112,29 @@ func.func @tokens(%view: !kv.view, %q: memref<?x9x12xf16>, %angles: memref<4x2x6
   return
 }
 
+// Logits are counted from a distance, and put right.
+// CHECK: func.func @settle
+func.func @settle(%t: !kv.tile<6x64>, %s: !kv.state<6x12>, %sinks: memref<9xf32>, %i: index) -> (!kv.tile<6x64>, !kv.state<6x12>, !kv.state<6x12>) {
+  // CHECK: kv.logit %{{.*}} by #kv.alibi<slopes = [5.000000e-01]> head %[[I:.*]] run %{{.*}} each 3 at {
+  // CHECK:   kv.yield %[[ROW:.*]], %[[I]] : index, index
+  %l = kv.logit %t by #kv.alibi<slopes = [0.5]> head %i run %i, %i, %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %row, %i : index, index
+  } : !kv.tile<6x64>
+  // CHECK: kv.settle_state %[[S:.*]] by #kv.alibi<slopes = [5.000000e-01]> head %[[I]] each 3 at {
+  %a = kv.settle_state %s by #kv.alibi<slopes = [0.5]> head %i each 3 at {
+  ^bb0(%row: index):
+    kv.yield %i : index
+  } : !kv.state<6x12>
+  // CHECK: kv.settle_state %[[S]] by #kv.alibi<slopes = [5.000000e-01]> head %[[I]] each 3 with %{{.*}} at {
+  // CHECK: } : <6x12> with memref<9xf32>
+  %b = kv.settle_state %s by #kv.alibi<slopes = [0.5]> head %i each 3 with %sinks at {
+  ^bb0(%row: index):
+    kv.yield %i : index
+  } : !kv.state<6x12> with memref<9xf32>
+  return %l, %a, %b : !kv.tile<6x64>, !kv.state<6x12>, !kv.state<6x12>
+}
+
 // Parts of a softmax are joined.
 // CHECK: func.func @merge
 // CHECK-SAME: (%[[PARTS:.*]]: !kv.parts, %[[I:.*]]: index, %[[ROW:.*]]: index) -> !kv.state<3x12>

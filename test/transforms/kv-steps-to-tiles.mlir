@@ -131,7 +131,7 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK:       kv.finish %[[ALL]]#1 to %[[OUT]][%[[FIRSTROW]]] of %[[C1]] each 2, %[[LSE]]
 
 // 16 tokens ask together: one loop over what any of them attends to, from where
-// the first one's window begins to the newest, and a mask of borders for each.
+// the window begins of the first one that attends to any, to the newest, and a mask of borders for each.
 // CHECK-LABEL: func.func private @own_attend_rows(
 // CHECK-SAME:    %[[VIEW:[a-z0-9_]+]]: !kv.view, %[[HEAD:[a-z0-9_]+]]: index, %[[SEEN:[a-z0-9_]+]]: index, %[[ROWS:[a-z0-9_]+]]: index, %[[NEWEST:[a-z0-9_]+]]: index, %[[FROM:[a-z0-9_]+]]: index, %[[TO:[a-z0-9_]+]]: index, %[[Q:[a-z0-9_]+]]: memref<?x4x8xf32>, %[[ANGLES:[a-z0-9_]+]]: memref<16x2x4xf32>, %[[OUT:[a-z0-9_]+]]: memref<?x4x16xf32>, %[[LSE:[a-z0-9_]+]]: memref<?x4xf32>) {
 // CHECK-DAG:   %[[C0:[a-z0-9_]+]] = arith.constant 0 : index
@@ -141,13 +141,23 @@ module attributes {kv.target = #kv.target<name = "x86-64-v3", lanes = 8, registe
 // CHECK:       kv.rotate %[[ASKED]] {{.*}} by %[[ANGLES]] exact : memref<16x2x4xf32>, <32x8>
 // CHECK:       %[[NOTHING:[a-z0-9_]+]] = kv.init_state : <32x16>
 // CHECK:       %[[FIRSTEND:[a-z0-9_]+]] = arith.minsi %[[SEEN]], %[[NEWEST]]
-// CHECK:       %[[FIRSTGONE:[a-z0-9_]+]] = arith.subi %[[SEEN]], %[[C12]]
 // CHECK:       %[[MORE:[a-z0-9_]+]] = arith.subi %[[ROWS]], %[[C1]]
 // CHECK:       %[[LAST:[a-z0-9_]+]] = arith.addi %[[SEEN]], %[[MORE]]
 // CHECK:       %[[LASTEND:[a-z0-9_]+]] = arith.minsi %[[LAST]], %[[NEWEST]]
 // CHECK:       %[[LASTGONE:[a-z0-9_]+]] = arith.subi %[[LAST]], %[[C12]]
 // CHECK:       %[[LASTLIVE:[a-z0-9_]+]] = arith.maxsi %[[LASTGONE]], %[[C0]]
 // CHECK:       %[[LASTBEGIN:[a-z0-9_]+]] = arith.maxsi %[[LASTLIVE]], %[[LASTLIVE]]
+// CHECK:       %[[FIRST:[a-z0-9_]+]] = scf.while (%[[TRIED:[a-z0-9_]+]] = %[[C0]]) : (index) -> index {
+// CHECK:         %[[ITS:[a-z0-9_]+]] = arith.addi %[[SEEN]], %[[TRIED]]
+// CHECK:         %[[ITSEND:[a-z0-9_]+]] = arith.minsi %[[ITS]], %[[NEWEST]]
+// CHECK:         %[[ITSFIRST:[a-z0-9_]+]] = arith.maxsi %{{.*}}, %[[FROM]]
+// CHECK:         %[[ITSLAST:[a-z0-9_]+]] = arith.minsi %[[ITSEND]], %[[TO]]
+// CHECK:         %[[EMPTY:[a-z0-9_]+]] = arith.cmpi sge, %[[ITSFIRST]], %[[ITSLAST]]
+// CHECK:         %[[OTHERS:[a-z0-9_]+]] = arith.cmpi slt, %[[TRIED]], %[[MORE]]
+// CHECK:         %[[ON:[a-z0-9_]+]] = arith.andi %[[EMPTY]], %[[OTHERS]]
+// CHECK:         scf.condition(%[[ON]]) %[[TRIED]]
+// CHECK:       %[[FIRSTLENGTH:[a-z0-9_]+]] = arith.addi %[[SEEN]], %[[FIRST]]
+// CHECK:       arith.subi %[[FIRSTLENGTH]], %[[C12]]
 // CHECK:       %[[BEGIN:[a-z0-9_]+]] = arith.maxsi %{{.*}}, %[[FROM]]
 // CHECK:       %[[END:[a-z0-9_]+]] = arith.minsi %[[LASTEND]], %[[TO]]
 // CHECK:       %[[ALL:[a-z0-9_]+]]:2 = scf.while (%{{.*}} = %[[BEGIN]], %{{.*}} = %[[NOTHING]])
