@@ -234,6 +234,7 @@ struct LowerSettleState : TilePattern<kv::SettleStateOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Lanes at(rewriter, op.getLoc(), form);
     kv::StateType type = op.getState().getType();
+    const StateRows places(type, types().convertState(type));
     const auto each = static_cast<int64_t>(op.getEach());
     auto point = cast<kv::ScoreAttrInterface>(op.getScore());
     const DenseElementsAttr numbers = *numbersOf(point, rewriter);
@@ -255,8 +256,8 @@ struct LowerSettleState : TilePattern<kv::SettleStateOp> {
               return at.select(isSome(at, x), logit, x);
             };
             Value row = at.add(at.multiply(token, each), h);
-            Value greatest = at.index(StateRows::Greatest);
-            Value most = at.loadScalar(adaptor.getState(), greatest, row);
+            const SmallVector<Value> greatest = places.greatest(at, row);
+            Value most = at.loadScalar(adaptor.getState(), greatest);
             Value settled = logitAt(most, distance);
             if (Value logits = adaptor.getLogits()) {
               Value logit = at.loadScalar(logits, ValueRange{head});
@@ -265,14 +266,14 @@ struct LowerSettleState : TilePattern<kv::SettleStateOp> {
               Value nearer =
                   arith::SubIOp::create(rewriter, op.getLoc(), zero, distance);
               Value joined = logitAt(logit, nearer);
-              join(at, adaptor.getState(), row, most, joined,
+              join(at, adaptor.getState(), places, row, most, joined,
                    type.getColumns());
               Value isMost = arith::CmpFOp::create(rewriter, op.getLoc(),
                                                    arith::CmpFPredicate::OGE,
                                                    joined, most);
               settled = at.select(isMost, logit, settled);
             }
-            at.storeScalar(settled, adaptor.getState(), greatest, row);
+            at.storeScalar(settled, adaptor.getState(), greatest);
             return SmallVector<Value>{};
           });
           return SmallVector<Value>{};
@@ -289,8 +290,8 @@ struct LowerSettleState : TilePattern<kv::SettleStateOp> {
   }
 
   /// l and acc of the row with one logit more.
-  static void join(Lanes &at, Value state, Value row, Value most, Value logit,
-                   int64_t columns) {
+  static void join(Lanes &at, Value state, StateRows places, Value row,
+                   Value most, Value logit, int64_t columns) {
     Value next = finiteGreatest(at, at.greatestF(most, logit));
     auto factor = [&](Value from) {
       return at.exp(
@@ -298,10 +299,10 @@ struct LowerSettleState : TilePattern<kv::SettleStateOp> {
     };
     Value kept = factor(most), more = factor(logit);
     more = at.first(at.multiplyF(more, at.number(StateRows::Weight)));
-    Value sum = at.index(StateRows::Sum);
-    Value before = at.multiplyF(at.loadScalar(state, sum, row), at.first(kept));
-    at.storeScalar(at.addF(before, more), state, sum, row);
-    Value line = at.add(row, StateRows::Accumulator);
+    const SmallVector<Value> sum = places.sum(at, row);
+    Value before = at.multiplyF(at.loadScalar(state, sum), at.first(kept));
+    at.storeScalar(at.addF(before, more), state, sum);
+    Value line = places.accumulator(at, row);
     at.loop(at.index(0), at.index(columns), at.lanes, {},
             [&](Value column, ValueRange) {
               Value x = at.multiplyF(at.load(state, line, column), kept);
