@@ -22,12 +22,27 @@ extern const Command evalCommand;
 extern const Command benchCommand;
 extern const Command schemaCommand;
 extern const Command completionsCommand;
+extern const Command manCommand;
 
 /// In the order in which help names them.
 llvm::ArrayRef<const Command *> allCommands();
 
 /// Every command takes these, and prints its help.
 inline constexpr llvm::StringLiteral helpFlags[] = {"--help", "-h"};
+inline constexpr Flag helpFlag = {"--help, -h", "", "print this"};
+
+/// What help and the manual page say of the tool as a whole.
+inline constexpr llvm::StringLiteral toolSummary = "a compiler for KV caches";
+inline constexpr llvm::StringLiteral operandNames =
+    "S is a spec (.yaml) or IR (.mlir), LIB a library that kvc compiled.";
+struct ExitMeaning {
+  ExitCode code;
+  llvm::StringLiteral meaning;
+};
+inline constexpr ExitMeaning exitMeanings[] = {
+    {Good, "all is right"}, {UserError, "your input"}, {OurFault, "our fault"}};
+/// What holds without a flag that takes a value: "required", "default: ...".
+std::string defaultText(const Flag &flag);
 
 /// The values of --target and of --cpu.
 std::vector<std::string> targetNames();

@@ -20,9 +20,9 @@ namespace kvc::driver {
 
 ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
-      &compileCommand, &checkCommand,      &reportCommand, &runCommand,
-      &verifyCommand,  &fuzzCommand,       &evalCommand,   &benchCommand,
-      &schemaCommand,  &completionsCommand};
+      &compileCommand, &checkCommand,       &reportCommand, &runCommand,
+      &verifyCommand,  &fuzzCommand,        &evalCommand,   &benchCommand,
+      &schemaCommand,  &completionsCommand, &manCommand};
   return commands;
 }
 
@@ -33,15 +33,24 @@ static bool comesLater(StringRef name) {
 }
 
 static void printHelp(raw_ostream &os) {
-  os << "kvc: a compiler for KV caches\n\n"
-        "usage: kvc COMMAND ... (kvc COMMAND --help says more)\n\n";
+  os << "kvc: " << toolSummary << "\n\n"
+     << "usage: kvc COMMAND ... (kvc COMMAND --help says more)\n\n";
   for (const Command *command : allCommands()) {
     os << "  " << command->name;
     os.indent(static_cast<unsigned>(13 - command->name.size()))
         << command->summary << "\n";
   }
-  os << "\nS is a spec (.yaml) or IR (.mlir), LIB a library that kvc "
-        "compiled.\nExit codes: 0 all is right, 1 your input, 2 our fault.\n";
+  os << "\n" << operandNames << "\nExit codes: ";
+  interleave(
+      exitMeanings, os,
+      [&](const ExitMeaning &exit) { os << exit.code << " " << exit.meaning; },
+      ", ");
+  os << ".\n";
+}
+
+std::string defaultText(const Flag &flag) {
+  return flag.otherwise == "required" ? "required"
+                                      : ("default: " + flag.otherwise).str();
 }
 
 static void printHelp(const Command &command, raw_ostream &os) {
@@ -51,7 +60,7 @@ static void printHelp(const Command &command, raw_ostream &os) {
   if (!command.details.empty())
     os << "\n";
   SmallVector<Flag> flags(command.flags);
-  flags.push_back({"--help, -h", "", "print this"});
+  flags.push_back(helpFlag);
   SmallVector<std::string> heads;
   size_t width = 0;
   for (const Flag &flag : flags) {
@@ -65,9 +74,7 @@ static void printHelp(const Command &command, raw_ostream &os) {
     // Further lines of a help begin below the first.
     SmallVector<StringRef> lines;
     flag.help.split(lines, '\n');
-    std::string otherwise = flag.otherwise == "required"
-                                ? "required"
-                                : ("default: " + flag.otherwise).str();
+    const std::string otherwise = defaultText(flag);
     if (!flag.value.empty())
       lines.push_back(otherwise);
     os << lines.front() << "\n";
