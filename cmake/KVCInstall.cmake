@@ -1,7 +1,7 @@
-# cmake --install: the tools, the C interface, a CMake package, kvc.pc, the JSON
-# Schema of specs, and completions of shells. All of it may be moved as a whole.
+# cmake --install: the tools, the C interface, a CMake package, kvc.pc,
+# completions of shells, the manual page, specs and documentation. All of it may
+# be moved as a whole. docs/install.md lists what lies where.
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/kvc)
 # Not where an architecture's libraries are: it names none, and stays two
@@ -39,33 +39,75 @@ install(FILES cmake/kvcAddLibrary.cmake
 configure_file(cmake/kvc.pc.in ${PROJECT_BINARY_DIR}/kvc.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kvc.pc DESTINATION ${pkgconfig})
 
-# Made by the tool from its own table of keys.
-set(schema ${PROJECT_BINARY_DIR}/spec.schema.json)
-add_custom_command(OUTPUT ${schema}
-  COMMAND kvc schema -o ${schema}
-  DEPENDS kvc
-  COMMENT "Generating the JSON Schema of specs"
-  VERBATIM)
-add_custom_target(kvc-schema ALL DEPENDS ${schema})
-install(FILES ${schema} DESTINATION ${CMAKE_INSTALL_DATADIR}/kvc)
-
-# Likewise of its tables of commands and flags.
-set(completions ${PROJECT_BINARY_DIR}/completions)
-set(made)
-foreach(shell bash zsh fish)
-  set(file ${completions}/kvc.${shell})
-  add_custom_command(OUTPUT ${file}
-    COMMAND kvc completions ${shell} -o ${file}
-    DEPENDS kvc
-    COMMENT "Generating completions for ${shell}"
-    VERBATIM)
-  list(APPEND made ${file})
+# What a kvc runs libraries for other machines by, found by KVC_LIBEXEC in
+# compiler/harness/Remote.cpp. Those for aarch64 are programs of another machine
+# and may be missing.
+set(libexec ${CMAKE_INSTALL_LIBEXECDIR}/kvc)
+install(TARGETS kvc-remote RUNTIME DESTINATION ${libexec})
+foreach(remote kvc-remote-aarch64-linux kvc-remote-arm64-macos)
+  if(TARGET ${remote})
+    install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${remote}
+      DESTINATION ${libexec})
+  endif()
 endforeach()
-file(MAKE_DIRECTORY ${completions})
-add_custom_target(kvc-completions ALL DEPENDS ${made})
+
+# kvc_add_text(<file> <argument> ...): build/<file>, which the tool prints from
+# its own tables of commands, flags and keys.
+set(KVC_TEXTS)
+function(kvc_add_text file)
+  set(output ${PROJECT_BINARY_DIR}/${file})
+  get_filename_component(folder ${output} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${output}
+    COMMAND kvc ${ARGN} -o ${output}
+    DEPENDS kvc
+    COMMENT "Generating ${file}"
+    VERBATIM)
+  set(KVC_TEXTS ${KVC_TEXTS} ${output} PARENT_SCOPE)
+endfunction()
+kvc_add_text(completions/kvc.bash completions bash)
+kvc_add_text(completions/kvc.zsh completions zsh)
+kvc_add_text(completions/kvc.fish completions fish)
+kvc_add_text(man/kvc.1 man)
+kvc_add_text(spec.schema.json schema)
+add_custom_target(kvc-texts ALL DEPENDS ${KVC_TEXTS})
+set(completions ${PROJECT_BINARY_DIR}/completions)
 install(FILES ${completions}/kvc.bash
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME kvc)
 install(FILES ${completions}/kvc.zsh
   DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _kvc)
 install(FILES ${completions}/kvc.fish
   DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${PROJECT_BINARY_DIR}/man/kvc.1
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/spec.schema.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/kvc)
+install(DIRECTORY specs DESTINATION ${CMAKE_INSTALL_DATADIR}/kvc)
+
+# The pages lie to each other as they do in the sources, and so does what they
+# link to: links lead somewhere. As a folder of somebody's project kvc has a
+# folder of its own among that project's.
+set(documents ${CMAKE_INSTALL_DOCDIR})
+if(NOT KVC_IS_TOP_LEVEL)
+  set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/kvc)
+endif()
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${documents})
+install(DIRECTORY docs DESTINATION ${documents}
+  PATTERN docs/CMakeLists.txt EXCLUDE)
+install(DIRECTORY packaging/homebrew packaging/macos
+  DESTINATION ${documents}/packaging)
+install(FILES compiler/link/libSystem.tbd DESTINATION ${documents}/compiler/link)
+install(FILES test/data/README.md DESTINATION ${documents}/test/data)
+# kvc_install_link(<name> <installed>): <name> among the documents, relative.
+function(kvc_install_link name installed)
+  get_filename_component(folder ${documents}/${name} DIRECTORY)
+  file(RELATIVE_PATH to /prefix/${folder} /prefix/${installed})
+  set(link ${PROJECT_BINARY_DIR}/links/${name})
+  get_filename_component(made ${link} DIRECTORY)
+  file(MAKE_DIRECTORY ${made})
+  file(CREATE_LINK ${to} ${link} SYMBOLIC)
+  install(FILES ${link} DESTINATION ${folder})
+endfunction()
+kvc_install_link(specs ${CMAKE_INSTALL_DATADIR}/kvc/specs)
+kvc_install_link(runtime/include/kvc/kvc.h
+  ${CMAKE_INSTALL_INCLUDEDIR}/kvc/kvc.h)

@@ -9,6 +9,8 @@
 
 #include "compiler/harness/Crash.h"
 #include "compiler/harness/Files.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/BinaryFormat/MachO.h"
 #include "llvm/Support/CommandLine.h"
@@ -270,6 +272,19 @@ static Platform platformHere() {
                                               : Platform::Other;
 }
 
+/// Where the programs kvc-remote-... are: beside the program that asks, as in a
+/// build, or where cmake --install puts them, seen from its folder.
+static SmallVector<std::string, 2> remoteFolders() {
+  static const int inThis = 0;
+  const std::string tool =
+      sys::fs::getMainExecutable(nullptr, const_cast<int *>(&inThis));
+  const StringRef beside = sys::path::parent_path(tool);
+  SmallString<128> installed(beside);
+  sys::path::append(installed, KVC_LIBEXEC);
+  sys::path::remove_dots(installed, /*remove_dot_dot=*/true);
+  return {beside.str(), installed.str().str()};
+}
+
 Expected<std::string> runnerFor(StringRef path) {
   const auto platform = platformOf(path);
   const Platform here = platformHere();
@@ -282,27 +297,26 @@ Expected<std::string> runnerFor(StringRef path) {
     return userError("'" + path +
                      "' is for another machine; say with --runner what runs "
                      "its programs");
-  // Beside the program that asks.
-  static const int inThis = 0;
-  std::string tool =
-      sys::fs::getMainExecutable(nullptr, const_cast<int *>(&inThis));
-  const std::string remote =
-      (sys::path::parent_path(tool) +
-       (apple ? "/kvc-remote-arm64-macos" : "/kvc-remote-aarch64-linux"))
-          .str();
-  if (!sys::fs::can_execute(remote))
+  const std::string name =
+      apple ? "kvc-remote-arm64-macos" : "kvc-remote-aarch64-linux";
+  const auto folders = remoteFolders();
+  const auto *folder = find_if(folders, [&](const std::string &candidate) {
+    return sys::fs::can_execute(candidate + "/" + name);
+  });
+  if (folder == folders.end())
     return userError(
         "'" + path + "' is for " + (apple ? "arm64 macOS" : "aarch64") +
-        ", and '" + remote +
-        "' is not built, since there was no C library for aarch64 when kvc "
-        "was configured (on Debian libc6-dev-arm64-cross and "
+        ", and there is no '" + name + "' in '" + join(folders, "' or '") +
+        "': it is not built where there is no C library for aarch64 when kvc "
+        "is configured (on Debian libc6-dev-arm64-cross and "
         "libgcc-12-dev-arm64-cross)" +
-        (apple ? ", or this is no Linux" : "") +
+        (apple ? ", nor without the tests, nor on another system than Linux"
+               : "") +
         "; or say with --runner what runs it");
   const char *emulator = here == Platform::Aarch64Linux
                              ? ""
                              : "qemu-aarch64 -L /usr/aarch64-linux-gnu ";
-  return emulator + ("'" + remote + "'");
+  return emulator + ("'" + *folder + "/" + name + "'");
 }
 
 } // namespace kvc::harness

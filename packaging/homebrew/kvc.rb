@@ -42,14 +42,13 @@ class Kvc < Formula
     system "cmake", "-G", "Ninja", "-S", ".", "-B", "build", *args, *std_cmake_args
     system "cmake", "--build", "build"
     system "cmake", "--install", "build"
-    pkgshare.install "docs/examples/tiny.yaml"
     # Homebrew keeps completions elsewhere than kvc's own install rules.
     bash_completion.install share/"bash-completion/completions/kvc"
     rm_r share/"bash-completion"
   end
 
   test do
-    system bin/"kvc", "compile", pkgshare/"tiny.yaml", "-o", testpath/"tiny.dylib"
+    system bin/"kvc", "compile", doc/"docs/examples/tiny.yaml", "-o", testpath/"tiny.dylib"
     assert_path_exists testpath/"tiny.h"
     system bin/"kvc", "verify", testpath/"tiny.dylib"
     assert_match "0 failures", shell_output("#{bin}/kvc fuzz --seed 1 --count 3")
