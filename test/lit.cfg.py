@@ -95,10 +95,19 @@ elif machine in ("aarch64", "arm64"):
         config.available_features.add("native")
 if "x86-64-v3" in config.available_features and system == "linux":
     config.available_features.add("native")
+for tool in ("groff", "mandoc"):
+    if shutil.which(tool):
+        config.available_features.add(tool)
 if shutil.which("pkg-config"):
     config.available_features.add("pkg-config")
 if shutil.which("musl-gcc"):
     config.available_features.add("musl")
+cpack = os.path.join(os.path.dirname(config.kvc_cmake), "cpack")
+if os.path.exists(cpack) and all(
+    map(shutil.which, ("dpkg-deb", "dpkg-query", "dpkg-shlibdeps"))
+):
+    config.available_features.add("deb")
+config.substitutions.append(("%cpack", cpack))
 if shutil.which("cc") and shutil.which("c++"):
     config.available_features.add("system-cc")
 
