@@ -70,9 +70,9 @@ static const Flag reportFlags[] = {
     {"--target", "NAME", "whose pages are counted", targetDefault, targetNames},
     cpuFlag,
     {"--json", "",
-     "{spec, tokens, layers: [{codes, scales, residual, sinks, originals,\n"
-     "rollback, padding, total}], total, f16, f32}; of several specs or\n"
-     "lengths an array of such, spec by spec"},
+     "an array, spec by spec and length by length, of {spec, tokens, layers:\n"
+     "[{codes, scales, residual, sinks, originals, rollback, padding,\n"
+     "total}], total, f16, f32}"},
     {"--plot", "FILE", "bytes against tokens, a line each spec, as SVG",
      "not written"},
 };
@@ -120,8 +120,8 @@ static const Flag evalFlags[] = {
     {"--runner", "COMMAND", "loads the libraries elsewhere, as of kvc run",
      "none, where this machine can load the library"},
     {"--json", "",
-     "{spec, tokens, layers: [{error, worst, worst_position, bytes}], error,\n"
-     "bytes, f16, bits}; of several specs an array of such"},
+     "an array, spec by spec, of {spec, tokens, layers: [{error, worst,\n"
+     "worst_position, bytes}], error, bytes, f16, bits}"},
 };
 
 const Command evalCommand = {

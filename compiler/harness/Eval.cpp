@@ -322,7 +322,7 @@ Error evaluate(const EvalOptions &options, bool &ourFault, raw_ostream &os) {
   if (all.empty())
     return errors;
   if (options.json)
-    printJson(all, options.specs.size() > 1, os);
+    printJson(all, os);
   else
     printTable(all, os);
   return errors;

@@ -59,9 +59,8 @@ llvm::Error evaluate(const EvalOptions &options, bool &ourFault,
 
 /// For people: a line a spec.
 void printTable(llvm::ArrayRef<Fidelity> all, llvm::raw_ostream &os);
-/// For programs: where `several` were asked for an array, else the one object.
-void printJson(llvm::ArrayRef<Fidelity> all, bool several,
-               llvm::raw_ostream &os);
+/// For programs: an array with an object for each spec.
+void printJson(llvm::ArrayRef<Fidelity> all, llvm::raw_ostream &os);
 
 } // namespace kvc::harness
 

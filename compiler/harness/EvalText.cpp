@@ -112,15 +112,12 @@ static void writeOne(const Fidelity &one, json::OStream &json) {
   });
 }
 
-void printJson(ArrayRef<Fidelity> all, bool several, raw_ostream &os) {
+void printJson(ArrayRef<Fidelity> all, raw_ostream &os) {
   json::OStream json(os, 2);
-  if (!several)
-    writeOne(all.front(), json);
-  else
-    json.array([&] {
-      for (const Fidelity &one : all)
-        writeOne(one, json);
-    });
+  json.array([&] {
+    for (const Fidelity &one : all)
+      writeOne(one, json);
+  });
   os << "\n";
 }
 

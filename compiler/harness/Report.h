@@ -95,7 +95,7 @@ llvm::Error report(const ReportOptions &options, llvm::raw_ostream &os);
 /// also a line each.
 void printReports(llvm::ArrayRef<Report> reports, llvm::raw_ostream &os);
 
-/// For programs: one report is an object, several are an array of such.
+/// For programs: an array with an object for each report.
 void printJson(llvm::ArrayRef<Report> reports, llvm::raw_ostream &os);
 
 /// A line of the plot: bytes of all layers at each length.

@@ -147,13 +147,10 @@ static void writeOne(const Report &report, json::OStream &json) {
 
 void printJson(ArrayRef<Report> reports, raw_ostream &os) {
   json::OStream json(os, 2);
-  if (reports.size() == 1)
-    writeOne(reports.front(), json);
-  else
-    json.array([&] {
-      for (const Report &report : reports)
-        writeOne(report, json);
-    });
+  json.array([&] {
+    for (const Report &report : reports)
+      writeOne(report, json);
+  });
   os << "\n";
 }
 

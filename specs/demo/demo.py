@@ -35,11 +35,6 @@ def run(command):
     return done.stdout
 
 
-def objects(text):
-    value = json.loads(text)
-    return value if isinstance(value, list) else [value]
-
-
 def size(number):
     """As a person reads it: three digits."""
     for unit in ("B", "KiB", "MiB"):
@@ -59,13 +54,13 @@ def main():
     paths = [os.path.join(HERE, name + ".yaml") for name in WHAT]
 
     print(f"== {TOKENS} recorded tokens through five caches: fidelity", flush=True)
-    fidelity = objects(run([kvc, "eval", *paths, "--trace", TRACE, "--json"]))
+    fidelity = json.loads(run([kvc, "eval", *paths, "--trace", TRACE, "--json"]))
     print("== decode steps at that length: time", flush=True)
     bench = [kvc, "bench", *paths, "--tokens", str(TOKENS), "--reps", arguments.reps]
     times = json.loads(run([*bench, "--json"]))["rows"]
     print("== a stream of a million tokens: bytes", flush=True)
     plan = [kvc, "report", paths[-1], "--tokens", f"{TOKENS},{LATER}", "--json"]
-    held = [report["total"] for report in objects(run(plan))]
+    held = [report["total"] for report in json.loads(run(plan))]
     if arguments.plot:
         plot = ["--plot", arguments.plot, "--json"]
         run([kvc, "report", *paths[:4], *plot])

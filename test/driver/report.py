@@ -6,8 +6,7 @@ import sys
 LINES = ["codes", "scales", "residual", "sinks", "originals", "rollback", "padding"]
 
 text = open(sys.argv[1], encoding="utf-8").read()
-reports = json.loads(text)
-for report in reports if isinstance(reports, list) else [reports]:
+for report in json.loads(text):
     assert list(report) == ["spec", "tokens", "layers", "total", "f16", "f32"], report
     for layer in report["layers"]:
         assert list(layer) == LINES + ["total"], layer

@@ -6,7 +6,7 @@ import sys
 
 from compare import read
 
-report = json.load(open(sys.argv[1], encoding="utf-8"))
+(report,) = json.load(open(sys.argv[1], encoding="utf-8"))
 got, full = read(sys.argv[2]), read(sys.argv[3])
 keys = ["spec", "tokens", "layers", "error", "bytes", "f16", "bits"]
 assert list(report) == keys, report
