@@ -110,6 +110,9 @@ static ExitCode runVerify(const Arguments &arguments) {
   options.runner = arguments.get("--runner");
   bool ourFault = false;
   if (arguments.has("--summary")) {
+    if (arguments.has("--json"))
+      return fail(userError("--json is of one S, without --summary; kvc eval "
+                            "--json has errors and bytes of many"));
     if (arguments.operands().empty() || options.trace.empty())
       return fail(userError("kvc verify --summary takes specs and --trace"));
     auto right = summarize(arguments.operands(), options, ourFault, outs());
@@ -122,7 +125,10 @@ static ExitCode runVerify(const Arguments &arguments) {
   auto opened = openSubject(options, ourFault);
   if (!opened)
     return fail(opened.takeError(), ourFault ? OurFault : UserError);
-  return result(verify(*opened, options.trace, outs()), false);
+  auto found = verify(*opened, options.trace, outs(), arguments.has("--json"));
+  if (!found)
+    return fail(found.takeError());
+  return found->right() ? Good : UserError;
 }
 
 static const Flag verifyFlags[] = {
@@ -136,6 +142,9 @@ static const Flag verifyFlags[] = {
     {"--summary", "",
      "of each S a line: its policy, tokens, the largest error, bytes\n"
      "against f16, time a token; on the trace alone"},
+    {"--json", "",
+     "{name, target, layers, kernels, right, inputs: [{input, tokens, rows,\n"
+     "stored, out, lse, error, misses}]}; not with --summary"},
 };
 
 const Command verifyCommand = {
@@ -146,7 +155,7 @@ const Command verifyCommand = {
     "it, on random, border, adversarial and recorded input; then calls in any\n"
     "order, and truncate, fork, save, load and reset. Prints, for each of\n"
     "these, the largest errors as fractions of what is allowed, and where it\n"
-    "misses; exit code 1 on a miss.\n",
+    "misses, then a line with the verdict; exit code 1 on a miss.\n",
     verifyFlags,
     runVerify};
 
@@ -172,6 +181,7 @@ static ExitCode runFuzz(const Arguments &arguments) {
   options.count = *count;
   options.skip = *skip;
   options.show = arguments.has("--show");
+  options.cells = arguments.has("--cells");
   auto target = chooseTarget(arguments);
   if (!target)
     return fail(target.takeError());
@@ -185,6 +195,8 @@ static const Flag fuzzFlags[] = {
     {"--count", "N", "how many", "100"},
     {"--skip", "K", "begin with case K", "0"},
     {"--show", "", "print each case's spec"},
+    {"--cells", "",
+     "print each combination and operation with how often it was met"},
     {"--target", "NAME", "what is compiled for", targetDefault, targetNames},
     cpuFlag,
     runnerFlag,
@@ -196,9 +208,9 @@ const Command fuzzCommand = {
     "random specs, calls and operations against the reference",
     "Plays sequences of tokens, in between truncate, fork, save, load and\n"
     "reset. Prints each failure with its spec and the command that makes it\n"
-    "again, stops at five, and prints which combinations of kinds of keys,\n"
-    "values, time, position and depth were met, and each operation how often.\n"
-    "Exit code 1 on a failure.\n",
+    "again, stops at five, and prints how many combinations of kinds of keys,\n"
+    "values, time, position and depth were met, how many operations, and last\n"
+    "the verdict. Exit code 1 on a failure.\n",
     fuzzFlags,
     runFuzz};
 

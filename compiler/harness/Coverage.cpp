@@ -191,62 +191,53 @@ int64_t Coverage::emptyTypes() const {
 
 int64_t Coverage::emptyOperations() const { return llvm::count(operations, 0); }
 
-void Coverage::printOperations(raw_ostream &os) const {
-  os << "operations:";
-  for (auto [name, count] : zip(operationNames(), operations))
-    os << formatv(" {0} {1}{2}", name, count ? std::to_string(count) : "EMPTY",
-                  name == operationNames().back() ? "\n" : ",");
+int64_t Coverage::emptyFeatures() const { return llvm::count(features, 0); }
+
+/// What was met, one a line; what was not is marked.
+static void printCount(const Twine &name, int64_t count, raw_ostream &os) {
+  os << formatv("  {0,8}  {1}\n", count ? std::to_string(count) : "EMPTY",
+                name.str());
 }
 
-/// A row for each part, a column for each type.
 void Coverage::printTypes(raw_ostream &os) const {
-  os << formatv("{0,-13}", "types");
-  for (StringRef type : floatTypes())
-    os << formatv("{0,12}", type);
-  os << "\n";
-  for (auto [part, name] : enumerate(typedParts())) {
-    os << formatv("{0,-13}", name);
-    for (int64_t met : types[part])
-      os << formatv("{0,12}", met ? std::to_string(met) : "EMPTY");
-    os << "\n";
-  }
+  for (auto [part, name] : enumerate(typedParts()))
+    for (auto [type, met] : zip(floatTypes(), types[part]))
+      printCount(name + " in " + type, met, os);
 }
 
-void Coverage::print(raw_ostream &os) const {
-  // A row for keys, values and depth; a column for time and position.
-  SmallVector<std::pair<int, int>> columns;
-  for (int time = 0; time < 4; ++time)
-    for (int position = 0; position < 3; ++position)
-      if (isPossible({0, 0, time, position, 0}))
-        columns.push_back({time, position});
-  os << formatv("{0,-13}{1,-13}{2,-6}", "time", "", "");
-  for (auto [time, position] : columns)
-    os << formatv("{0,12}", timeKinds()[time]);
-  os << formatv("\n{0,-13}{1,-13}{2,-6}", "keys", "values", "depth");
-  for (auto [time, position] : columns)
-    os << formatv("{0,12}", positionKinds()[position]);
-  os << "\n";
-  for (int keys = 0; keys < Kinds; ++keys)
-    for (int values = 0; values < Kinds; ++values)
-      for (int depth = 0; depth < 2; ++depth) {
-        os << formatv("{0,-13}{1,-13}{2,-6}", precisionKinds()[keys],
-                      precisionKinds()[values], depthKinds()[depth]);
-        for (auto [time, position] : columns) {
-          const int64_t met =
-              counts[indexOf({keys, values, time, position, depth})];
-          os << formatv("{0,12}", met ? std::to_string(met) : "EMPTY");
-        }
-        os << "\n";
-      }
-  os << "rotations, logits and codes:";
-  for (auto [name, count] : zip(featureNames(), features))
-    os << formatv(" {0} {1}{2}", name, count ? std::to_string(count) : "EMPTY",
-                  name == featureNames().back() ? "\n" : ",");
-  os << formatv("{0} of {1} combinations met\n",
-                static_cast<int64_t>(allCells().size()) - empty(),
-                allCells().size());
-  printTypes(os);
-  printOperations(os);
+void Coverage::printCells(raw_ostream &os) const {
+  for (const Cell &cell : allCells())
+    printCount("keys " + precisionKinds()[cell.keys] + ", values " +
+                   precisionKinds()[cell.values] + ", " +
+                   timeKinds()[cell.time] + ", positions " +
+                   positionKinds()[cell.position] + ", " +
+                   depthKinds()[cell.depth],
+               counts[indexOf(cell)], os);
+}
+
+void Coverage::print(raw_ostream &os, bool cells) const {
+  auto line = [&](StringRef what, int64_t all, int64_t empty) {
+    os << formatv("{0} of {1} {2} met\n", all - empty, all, what);
+  };
+  line("combinations of keys, values, time, position and depth",
+       static_cast<int64_t>(allCells().size()), empty());
+  if (cells)
+    printCells(os);
+  line("rotations, logits and codes",
+       static_cast<int64_t>(featureNames().size()), emptyFeatures());
+  if (cells)
+    for (auto [name, count] : zip(featureNames(), features))
+      printCount(name, count, os);
+  line("types of what is kept",
+       static_cast<int64_t>(typedParts().size() * floatTypes().size()),
+       emptyTypes());
+  if (cells)
+    printTypes(os);
+  line("operations", static_cast<int64_t>(operationNames().size()),
+       emptyOperations());
+  if (cells)
+    for (auto [name, count] : zip(operationNames(), operations))
+      printCount(name, count, os);
 }
 
 } // namespace kvc::harness

@@ -73,13 +73,16 @@ public:
   int64_t emptyTypes() const;
   /// Operations that no case met.
   int64_t emptyOperations() const;
-  /// A table of counts; what was never met is marked.
-  void print(llvm::raw_ostream &os) const;
+  /// How much of each kind was met; with `cells` also how often, and what was
+  /// never, a line each.
+  void print(llvm::raw_ostream &os, bool cells) const;
 
 private:
   void countTypes(const spec::Layer &layer, spec::FloatType io);
+  /// Those that no layer had.
+  int64_t emptyFeatures() const;
+  void printCells(llvm::raw_ostream &os) const;
   void printTypes(llvm::raw_ostream &os) const;
-  void printOperations(llvm::raw_ostream &os) const;
 
   std::vector<int64_t> counts;   ///< by indexOf
   std::vector<int64_t> features; ///< in the order of their names

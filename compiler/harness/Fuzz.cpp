@@ -85,10 +85,14 @@ bool fuzz(const FuzzOptions &options, raw_ostream &os) {
     os << formatv("failure: {0}\n{1}{2}\n\n", again, text, miss);
   }
   progress.clear();
-  coverage.print(os);
-  os << formatv("{0} cases, {1} failures; largest errors as fractions of their "
-                "bounds: out {2:f4}, lse {3:f4}\n",
-                number - options.skip, failures, worst.out, worst.lse);
+  coverage.print(os, options.cells);
+  const int64_t cases = number - options.skip;
+  if (failures == 0)
+    os << formatv("right: {0} cases, 0 failures, {1} outputs, worst {2:f2} of "
+                  "what is allowed\n",
+                  cases, worst.rows, std::max(worst.out, worst.lse));
+  else
+    os << formatv("WRONG: {0} cases, {1} failures\n", cases, failures);
   return failures == 0;
 }
 

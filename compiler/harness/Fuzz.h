@@ -19,6 +19,7 @@ struct FuzzOptions {
   int64_t skip = 0;     ///< the number of the first case
   int64_t failures = 5; ///< it stops at so many
   bool show = false;    ///< print each case's spec
+  bool cells = false;   ///< print each combination, and how often it was met
   std::string target;   ///< as CompileOptions has it
   std::string runner;   ///< as LoadedLibrary::open has it
 };

@@ -26,6 +26,7 @@ struct Row {
   int64_t seen = 0, stored = 0;
   int64_t used = 0, half = 0; ///< bytes, and those of a full cache in f16
   double error = 0, bound = 0;
+  int64_t outputs = 0;     ///< rows compared
   double microseconds = 0; ///< a token, all layers
   std::string miss;
 };
@@ -143,6 +144,7 @@ static Expected<Row> runTrace(const Subject &subject, StringRef path) {
                                         : std::string("IR");
   row.error = comparison.worst().relative;
   row.bound = comparison.worst().out;
+  row.outputs = comparison.worst().rows;
   row.microseconds = median(std::move(tokens));
   return row;
 }
@@ -179,7 +181,6 @@ Expected<bool> summarize(ArrayRef<std::string> specs,
                          const VerifyOptions &options, bool &ourFault,
                          raw_ostream &os) {
   std::vector<Row> rows;
-  bool right = true;
   for (const std::string &spec : specs) {
     VerifyOptions one = options;
     one.subject = spec;
@@ -189,11 +190,21 @@ Expected<bool> summarize(ArrayRef<std::string> specs,
     auto row = runTrace(*subject, options.trace);
     if (!row)
       return row.takeError();
-    right &= row->miss.empty();
     rows.push_back(std::move(*row));
   }
   print(rows, os);
-  return right;
+  int64_t outputs = 0;
+  double worst = 0;
+  std::vector<std::string> wrong;
+  for (const Row &row : rows) {
+    outputs += row.outputs;
+    worst = std::max(worst, row.bound);
+    if (!row.miss.empty())
+      wrong.push_back(row.name);
+  }
+  printVerdict(formatv("{0} specs", rows.size()).str(), outputs, worst, wrong,
+               os);
+  return wrong.empty();
 }
 
 } // namespace kvc::harness

@@ -14,7 +14,12 @@
 #include "compiler/harness/Together.h"
 #include "compiler/harness/Trace.h"
 #include "compiler/harness/VerifyInputs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+#include <cmath>
 
 using namespace llvm;
 
@@ -55,8 +60,10 @@ using Source =
 /// Checks one library, kind by kind of input.
 class Verifier {
 public:
-  Verifier(const Subject &subject, raw_ostream &os)
-      : library(*subject.library), module(subject.model->module()), os(os) {}
+  /// A crash is told on `crashes`.
+  Verifier(const Subject &subject, raw_ostream &os, raw_ostream &crashes)
+      : library(*subject.library), module(subject.model->module()), os(os),
+        crashes(crashes) {}
 
   void printTitle();
   Error checkKind(InputKind kind);
@@ -66,7 +73,7 @@ public:
   /// Truncate, fork, save, load and reset, under such environments too.
   Error checkOperations();
   Error checkTrace(StringRef path);
-  bool allRight() const { return right; }
+  VerifyResult take() { return std::move(result); }
 
 private:
   struct Check {
@@ -84,12 +91,14 @@ private:
               Comparison &comparison, Source source);
   void print(const Check &check, int64_t tokens, const Worst &worst,
              StringRef miss);
+  /// Of the row that was printed last; "": none.
+  void addMiss(StringRef miss);
 
   const LoadedLibrary &library;
   mlir::ModuleOp module;
-  raw_ostream &os;
+  raw_ostream &os, &crashes;
   Progress progress;
-  bool right = true;
+  VerifyResult result;
 };
 } // namespace
 
@@ -107,9 +116,14 @@ void Verifier::print(const Check &check, int64_t tokens, const Worst &worst,
   os << formatv("{0,-18}{1,8}{2,9}{3,9}{4,12:f4}{5,12:f4}{6,12:e2}\n",
                 check.name, tokens, worst.rows, worst.stores, worst.out,
                 worst.lse, worst.relative);
+  result.rows.push_back({check.name, tokens, worst, {}});
+  addMiss(miss);
+}
+
+void Verifier::addMiss(StringRef miss) {
   if (miss.empty())
     return;
-  right = false;
+  result.rows.back().misses.push_back(miss.str());
   os << "  miss: " << miss << "\n";
 }
 
@@ -170,7 +184,7 @@ Error Verifier::run(const Check &check, ArrayRef<LayerSchedule> schedules,
 Error Verifier::checkKind(InputKind kind) {
   Check check;
   check.name = inputName(kind).str();
-  Trial trial(check.name + "\n  miss: ", os);
+  Trial trial(check.name + "\n  miss: ", crashes);
   check.errors = kind == InputKind::Gaussian;
   check.distinctOnly = !check.errors;
   // Positions far from 0 enter rotation, and nothing else.
@@ -193,7 +207,7 @@ Error Verifier::checkKind(InputKind kind) {
 Error Verifier::checkCalls() {
   Check check;
   check.name = "calls";
-  Trial trial(check.name + "\n  miss: ", os);
+  Trial trial(check.name + "\n  miss: ", crashes);
   CallSettings settings;
   auto comparison = Comparison::create(library, module, 0,
                                        makeSinks(/*seed=*/1, library.layers()));
@@ -202,18 +216,14 @@ Error Verifier::checkCalls() {
   Play play(std::move(*comparison), library, /*seed=*/1);
   const std::string miss = play.runCalls();
   print(check, play.getLength(), play.worst(), miss);
-  const std::string apart = compareTogether(library, /*seed=*/1);
-  if (!apart.empty()) {
-    right = false;
-    os << "  miss: " << apart << "\n";
-  }
+  addMiss(compareTogether(library, /*seed=*/1));
   return Error::success();
 }
 
 Error Verifier::checkOperations() {
   Check check;
   check.name = "operations";
-  Trial trial(check.name + "\n  miss: ", os);
+  Trial trial(check.name + "\n  miss: ", crashes);
   CallSettings settings;
   progress.show(check.name);
   auto comparison = Comparison::create(library, module, 0,
@@ -232,7 +242,7 @@ Error Verifier::checkTrace(StringRef path) {
     return trace.takeError();
   Check check;
   check.name = "recorded";
-  Trial trial(check.name + "\n  miss: ", os);
+  Trial trial(check.name + "\n  miss: ", crashes);
   auto comparison = Comparison::create(library, module, 0, trace->sinks());
   if (!comparison)
     return comparison.takeError();
@@ -248,18 +258,80 @@ Error Verifier::checkTrace(StringRef path) {
              });
 }
 
-Expected<bool> verify(const Subject &subject, StringRef trace,
+bool VerifyResult::right() const {
+  return all_of(rows, [](const VerifyRow &row) { return row.misses.empty(); });
+}
+
+void printVerdict(StringRef what, int64_t outputs, double worst,
+                  ArrayRef<std::string> wrong, raw_ostream &os) {
+  if (wrong.empty())
+    os << formatv("right: {0}, {1} outputs, worst {2:f2} of what is allowed\n",
+                  what, outputs, worst);
+  else
+    os << formatv("WRONG: {0} of {1} missed: {2}\n", wrong.size(), what,
+                  join(wrong, ", "));
+}
+
+static void printVerdict(const VerifyResult &result, raw_ostream &os) {
+  Worst all;
+  std::vector<std::string> wrong;
+  for (const VerifyRow &row : result.rows) {
+    all.join(row.worst);
+    if (!row.misses.empty())
+      wrong.push_back(row.input);
+  }
+  printVerdict(formatv("{0} kinds of input", result.rows.size()).str(),
+               all.rows, std::max(all.out, all.lse), wrong, os);
+}
+
+/// JSON has no word for infinity.
+static json::Value finite(double value) {
+  return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
+}
+
+static void printJson(const VerifyResult &result, const kvc_info &info,
                       raw_ostream &os) {
+  json::OStream json(os, 2);
+  json.object([&] {
+    json.attribute("name", info.name);
+    json.attribute("target", info.target);
+    json.attribute("layers", info.layers);
+    json.attribute("kernels", info.kernels);
+    json.attribute("right", result.right());
+    json.attributeArray("inputs", [&] {
+      for (const VerifyRow &row : result.rows)
+        json.object([&] {
+          json.attribute("input", row.input);
+          json.attribute("tokens", row.tokens);
+          json.attribute("rows", row.worst.rows);
+          json.attribute("stored", row.worst.stores);
+          json.attribute("out", finite(row.worst.out));
+          json.attribute("lse", finite(row.worst.lse));
+          json.attribute("error", finite(row.worst.relative));
+          json.attributeArray("misses", [&] {
+            for (const std::string &miss : row.misses)
+              json.value(miss);
+          });
+        });
+    });
+  });
+  os << "\n";
+}
+
+Expected<VerifyResult> verify(const Subject &subject, StringRef trace,
+                              raw_ostream &os, bool json) {
+  // A crash ends the process: what is printed of it is not JSON.
+  raw_ostream &table = json ? nulls() : os, &crashes = json ? errs() : os;
   // Whether the two belong together is said before anything is printed.
   {
-    Trial trial("miss: ", os);
+    Trial trial("miss: ", crashes);
     auto fits =
         Comparison::create(*subject.library, subject.model->module(), 0,
                            makeSinks(/*seed=*/1, subject.library->layers()));
     if (!fits)
       return fits.takeError();
   }
-  Verifier verifier(subject, os);
+  Verifier verifier(subject, table, crashes);
   verifier.printTitle();
   for (InputKind kind : allInputKinds())
     if (Error error = verifier.checkKind(kind))
@@ -271,7 +343,12 @@ Expected<bool> verify(const Subject &subject, StringRef trace,
   if (!trace.empty())
     if (Error error = verifier.checkTrace(trace))
       return error;
-  return verifier.allRight();
+  VerifyResult result = verifier.take();
+  if (json)
+    printJson(result, subject.library->info(), os);
+  else
+    printVerdict(result, os);
+  return result;
 }
 
 } // namespace kvc::harness

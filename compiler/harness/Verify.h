@@ -8,6 +8,7 @@
 #ifndef KVC_COMPILER_HARNESS_VERIFY_H
 #define KVC_COMPILER_HARNESS_VERIFY_H
 
+#include "compiler/harness/Comparison.h"
 #include "compiler/harness/LoadedLibrary.h"
 #include "compiler/harness/Model.h"
 
@@ -32,16 +33,36 @@ struct Subject {
 llvm::Expected<Subject> openSubject(const VerifyOptions &options,
                                     bool &ourFault);
 
-/// Prints a line for each kind of input, and the first miss of each. Whether
-/// all was right.
-llvm::Expected<bool> verify(const Subject &subject, llvm::StringRef trace,
-                            llvm::raw_ostream &os);
+/// What was found on one kind of input.
+struct VerifyRow {
+  std::string input;
+  int64_t tokens = 0;
+  Worst worst;
+  std::vector<std::string> misses; ///< the first of each comparison
+};
+
+struct VerifyResult {
+  std::vector<VerifyRow> rows; ///< in the order in which they ran
+  bool right() const;
+};
+
+/// Prints a line for each kind of input with the first miss, and a verdict;
+/// with `json` all that as one object.
+llvm::Expected<VerifyResult> verify(const Subject &subject,
+                                    llvm::StringRef trace,
+                                    llvm::raw_ostream &os, bool json = false);
 
 /// Runs the trace through each subject; prints a line for each: what it is,
-/// tokens, the largest error, bytes against f16, time. Whether all was right.
+/// tokens, the largest error, bytes against f16, time; then a verdict. Whether
+/// all was right.
 llvm::Expected<bool> summarize(llvm::ArrayRef<std::string> specs,
                                const VerifyOptions &options, bool &ourFault,
                                llvm::raw_ostream &os);
+
+/// The last line: whether `what` were right, of so many outputs; the worst as a
+/// share of its bound. `wrong` are the names of those that missed.
+void printVerdict(llvm::StringRef what, int64_t outputs, double worst,
+                  llvm::ArrayRef<std::string> wrong, llvm::raw_ostream &os);
 
 } // namespace kvc::harness
 

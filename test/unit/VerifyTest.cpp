@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
     const bool found =
         text.find("miss: ") != std::string::npos &&
         text.find(wordOf(static_cast<Lie>(lie))) != std::string::npos;
-    if (!CHECK(*right == truth && found != truth))
+    if (!CHECK(right->right() == truth && found != truth))
       llvm::errs() << "lie " << lie << ":\n" << text;
   }
   testRandomOrders(subject);
