@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -212,17 +213,60 @@ static ExitCode runCompile(const Arguments &arguments) {
   return Good;
 }
 
+static void addProblems(Error error, StringRef input,
+                        std::vector<harness::Problem> &problems) {
+  handleAllErrors(
+      std::move(error),
+      [&](const harness::ModelError &one) {
+        problems.insert(problems.end(), one.problems.begin(),
+                        one.problems.end());
+      },
+      [&](const ErrorInfoBase &one) {
+        problems.push_back({input.str(), 0, 0, one.message()});
+      });
+}
+
+static void printProblems(ArrayRef<harness::Problem> problems,
+                          raw_ostream &os) {
+  json::OStream json(os, 2);
+  json.array([&] {
+    for (const harness::Problem &problem : problems)
+      json.object([&] {
+        json.attribute("file", problem.file);
+        json.attribute("line", problem.line);
+        json.attribute("column", problem.column);
+        json.attribute("severity", "error");
+        json.attribute("message", json::fixUTF8(problem.message));
+      });
+  });
+  os << "\n";
+}
+
 static ExitCode runCheck(const Arguments &arguments) {
   if (arguments.operands().empty())
     return fail(userError("kvc check takes a spec; see kvc check --help"));
   ExitCode code = Good;
+  std::vector<harness::Problem> problems;
   for (const std::string &input : arguments.operands()) {
     auto model = Model::load(input);
-    if (!model)
-      code = fail(model.takeError());
+    if (model)
+      continue;
+    code = UserError;
+    if (arguments.has("--json"))
+      addProblems(model.takeError(), input, problems);
+    else
+      printError(model.takeError());
   }
+  if (arguments.has("--json"))
+    printProblems(problems, outs());
   return code;
 }
+
+static const Flag checkFlags[] = {
+    {"--json", "",
+     "on standard output an array of {file, line, column, severity, message},\n"
+     "empty where nothing is wrong; line 0: the file as a whole"},
+};
 
 static const Flag compileFlags[] = {
     {"-o", "FILE",
@@ -265,7 +309,7 @@ const Command checkCommand = {"check",
                               "S...",
                               "say what is wrong with a spec",
                               "Prints nothing where nothing is.\n",
-                              {},
+                              checkFlags,
                               runCheck};
 
 } // namespace kvc::driver

@@ -182,7 +182,7 @@ Expected<LoadedLibrary> openCompiled(Model &model, CompileOptions options,
 
 static bool isText(StringRef path) {
   StringRef suffix = sys::path::extension(path);
-  return suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
+  return path == "-" || suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
 }
 
 Expected<LoadedLibrary> openOrCompile(StringRef path, StringRef target,

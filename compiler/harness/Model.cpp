@@ -19,6 +19,8 @@ using namespace llvm;
 
 namespace kvc::harness {
 
+char ModelError::ID;
+
 static mlir::DialectRegistry makeRegistry() {
   mlir::DialectRegistry registry;
   registerAllDialects(registry);
@@ -39,6 +41,7 @@ public:
   explicit Diagnosed(mlir::MLIRContext *context)
       : stream(text), handler(sources, context, stream),
         watcher(context, [this](mlir::Diagnostic &diagnostic) {
+          problems.push_back(problemOf(diagnostic));
           for (const mlir::DiagnosticArgument &data : diagnostic.getMetadata())
             ofOutput |=
                 data.getKind() ==
@@ -55,10 +58,25 @@ public:
     trimmed.consume_front("<unknown>:0: error: ");
     if (ofOutput)
       return make_error<OutputError>(trimmed, inconvertibleErrorCode());
-    return trimmed.empty() ? userError(otherwise) : userError(trimmed);
+    if (trimmed.empty())
+      return userError(otherwise);
+    return make_error<ModelError>(trimmed, std::move(problems));
   }
 
 private:
+  static Problem problemOf(const mlir::Diagnostic &diagnostic) {
+    Problem problem;
+    if (auto at =
+            diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>()) {
+      problem.file = at.getFilename().str();
+      problem.line = at.getLine();
+      problem.column = at.getColumn();
+    }
+    problem.message = diagnostic.str();
+    return problem;
+  }
+
+  std::vector<Problem> problems;
   std::string text;
   raw_string_ostream stream;
   SourceMgr sources;
@@ -77,9 +95,10 @@ Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads,
       return error;
     return model;
   }
-  if (suffix != ".yaml" && suffix != ".yml")
+  if (path != "-" && suffix != ".yaml" && suffix != ".yml")
     return userError("'" + path +
-                     "' is neither a spec (.yaml, .yml) nor IR (.mlir)");
+                     "' is neither a spec (.yaml, .yml; - on standard "
+                     "input) nor IR (.mlir)");
   spec::Diagnostics diags;
   auto spec = spec::parseSpecFile(path.str(), diags, defaults);
   if (Error error = model->importFrom(std::move(spec), diags))
@@ -87,10 +106,19 @@ Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads,
   return model;
 }
 
+static Error errorOf(const spec::Diagnostics &diags) {
+  std::vector<Problem> problems;
+  for (const spec::Diagnostic &error : diags.sorted())
+    problems.push_back(
+        {diags.fileOf(error), error.at.line, error.at.column, error.message});
+  return make_error<ModelError>(StringRef(diags.str()).rtrim(),
+                                std::move(problems));
+}
+
 Error Model::importFrom(std::optional<spec::Spec> spec,
                         const spec::Diagnostics &diags) {
   if (!spec)
-    return userError(StringRef(diags.str()).rtrim());
+    return errorOf(diags);
   Diagnosed diagnosed(context.get());
   source = std::move(spec);
   op = importSpec(*context, *source);

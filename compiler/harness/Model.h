@@ -15,11 +15,31 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace kvc::harness {
 
-/// A spec (.yaml, .yml) or IR at any stage (.mlir), read. Errors carry all
-/// diagnostics, as text that points into the file.
+/// What is wrong at one place of a file; line 0: of the file as a whole.
+struct Problem {
+  std::string file;
+  unsigned line = 0, column = 0;
+  std::string message;
+};
+
+/// All that is wrong with a file, as text for people and one by one.
+class ModelError : public llvm::ErrorInfo<ModelError, llvm::StringError> {
+public:
+  ModelError(const llvm::Twine &text, std::vector<Problem> problems)
+      : ErrorInfo(text, llvm::inconvertibleErrorCode()),
+        problems(std::move(problems)) {}
+  const std::vector<Problem> problems;
+  static char ID;
+};
+
+/// A spec (.yaml, .yml) or IR at any stage (.mlir), read; "-" is a spec on
+/// standard input. Errors carry all diagnostics, as text that points into the
+/// file.
 class Model {
 public:
   /// Without `threads` the context starts none, which many small models want.

@@ -92,6 +92,10 @@ void Diagnostics::printOne(std::ostream &os, const Diagnostic &error) const {
   os << "^\n";
 }
 
+std::string Diagnostics::fileOf(const Diagnostic &error) const {
+  return error.source < sources.size() ? sources[error.source].file : "";
+}
+
 void Diagnostics::print(std::ostream &os) const {
   std::size_t shown = 0;
   for (const Diagnostic &error : sorted()) {

@@ -52,6 +52,9 @@ public:
   /// The errors by file, line and column; at one place in the order of adding.
   std::vector<Diagnostic> sorted() const;
 
+  /// The file that an error is in; empty where no source was added.
+  std::string fileOf(const Diagnostic &error) const;
+
   void print(std::ostream &os) const;
   std::string str() const;
 

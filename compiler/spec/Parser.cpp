@@ -52,14 +52,19 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
 std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
                                              Diagnostics &diags,
                                              const Defaults &defaults) {
+  const bool isInput = path == "-";
+  const std::string name = isInput ? "<stdin>" : path;
   auto fail = [&](int error) {
-    diags.addSource(path, "");
+    diags.addSource(name, "");
     diags.error({},
                 std::string("cannot read the file: ") + std::strerror(error));
     return std::nullopt;
   };
+  auto close = [](std::FILE *file) {
+    return file == stdin ? 0 : std::fclose(file);
+  };
   std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
-      std::fopen(path.c_str(), "rb"), &std::fclose);
+      isInput ? stdin : std::fopen(path.c_str(), "rb"), close);
   if (!file)
     return fail(errno);
   // One byte more than is allowed tells that there is more.
@@ -67,5 +72,5 @@ std::optional<Spec> kvc::spec::parseSpecFile(const std::string &path,
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()))
     return fail(errno);
-  return parseSpec(text, path, diags, defaults);
+  return parseSpec(text, name, diags, defaults);
 }

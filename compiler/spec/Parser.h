@@ -24,7 +24,8 @@ std::optional<Spec> parseSpec(std::string_view text, std::string file,
                               Diagnostics &diags,
                               const Defaults &defaults = {});
 
-/// The same of a file; reads at most 1 MiB of it.
+/// The same of a file; reads at most 1 MiB of it. "-" is standard input, which
+/// diagnostics call <stdin>.
 std::optional<Spec> parseSpecFile(const std::string &path, Diagnostics &diags,
                                   const Defaults &defaults = {});
 
