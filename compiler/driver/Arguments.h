@@ -41,9 +41,21 @@ struct Command {
   llvm::StringRef details;  ///< more lines for its own help
   llvm::ArrayRef<Flag> flags;
   ExitCode (*run)(const Arguments &arguments);
+  llvm::StringRef example; ///< lines that can be typed as they are
   /// All that an operand may be; where there are none, operands are files.
   llvm::ArrayRef<llvm::StringRef> words = {};
 };
+
+/// The flags that every command takes beside its own and helpFlags.
+llvm::ArrayRef<Flag> commonFlags();
+
+/// The one of `names` that `name` is most likely a slip of; "" if none is near.
+llvm::StringRef nearest(llvm::StringRef name,
+                        llvm::ArrayRef<llvm::StringRef> names);
+
+/// Reads 4096, or 4k or 1M: k is 1024, M is 1024 * 1024. True on an error, as
+/// of StringRef::getAsInteger.
+bool parseNumber(llvm::StringRef word, int64_t &value);
 
 /// A command line, taken apart. Values are copies: lld forgets the options of
 /// whoever calls it, so nothing here is an option of LLVM's.
@@ -59,7 +71,8 @@ public:
   std::string get(llvm::StringRef flag, llvm::StringRef otherwise = "") const;
   llvm::Expected<int64_t> getInteger(llvm::StringRef flag, int64_t otherwise,
                                      int64_t least, int64_t most) const;
-  /// Numbers parted by commas, each once, ascending.
+  /// Numbers parted by commas, each once, ascending. All numbers are as
+  /// parseNumber() reads them.
   llvm::Expected<std::vector<int64_t>>
   getIntegers(llvm::StringRef flag, std::vector<int64_t> otherwise,
               int64_t least, int64_t most) const;
@@ -73,6 +86,9 @@ private:
   llvm::StringMap<std::string> values;
 };
 
+/// Whether errors are coloured: `when` is auto, always or never. With auto,
+/// which holds until it is called, on a terminal where NO_COLOR is not set.
+void colourErrors(llvm::StringRef when);
 /// Prints `error` to standard error.
 void printError(llvm::Error error);
 /// Prints `error` and gives `code`.

@@ -58,7 +58,7 @@ static ExitCode runBench(const Arguments &arguments) {
 
 static const Flag benchFlags[] = {
     {"--tokens", "LIST",
-     "lengths of the sequence, as 256,2048: steps are timed up to each",
+     "lengths of the sequence, as 256,2k: steps are timed up to each",
      "256,2048,8192, up to a spec's context, or where it stores no more"},
     {"--threads", "LIST", "threads of a step, as 1,2; each is measured", "1"},
     {"--reps", "N", "rounds; medians are printed", "21"},
@@ -95,6 +95,7 @@ const Command benchCommand = {
     "              round; see --interleave\n"
     "Machines are noisy: compare what was printed by one run.\n",
     benchFlags,
-    runBench};
+    runBench,
+    "kvc bench f16.yaml int4.yaml --tokens 2k,8k"};
 
 } // namespace kvc::driver

@@ -15,6 +15,7 @@ namespace kvc::driver {
 extern const Command compileCommand;
 extern const Command checkCommand;
 extern const Command reportCommand;
+extern const Command infoCommand;
 extern const Command runCommand;
 extern const Command verifyCommand;
 extern const Command fuzzCommand;
@@ -34,7 +35,9 @@ inline constexpr Flag helpFlag = {"--help, -h", "", "print this"};
 /// What help and the manual page say of the tool as a whole.
 inline constexpr llvm::StringLiteral toolSummary = "a compiler for KV caches";
 inline constexpr llvm::StringLiteral operandNames =
-    "S is a spec (.yaml) or IR (.mlir), LIB a library that kvc compiled.";
+    "S is a spec (.yaml; - on standard input) or IR (.mlir), LIB a library "
+    "that kvc\ncompiled. Numbers may end in k, 1024, or M, 1024 k: --tokens "
+    "8k,1M.";
 struct ExitMeaning {
   ExitCode code;
   llvm::StringLiteral meaning;

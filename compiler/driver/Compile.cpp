@@ -264,8 +264,8 @@ static ExitCode runCheck(const Arguments &arguments) {
 
 static const Flag checkFlags[] = {
     {"--json", "",
-     "on standard output an array of {file, line, column, severity, message},\n"
-     "empty where nothing is wrong; line 0: the file as a whole"},
+     "to standard output, an array of {file, line, column, severity,\n"
+     "message}, empty where nothing is wrong; line 0: the file as a whole"},
 };
 
 static const Flag compileFlags[] = {
@@ -303,13 +303,16 @@ const Command compileCommand = {
     "S is a spec (.yaml) or the text of a stage (.mlir, .ll). Where anything\n"
     "is wrong nothing is written, and an older file stays.\n",
     compileFlags,
-    runCompile};
+    runCompile,
+    "kvc compile spec.yaml -o decode.so\n"
+    "kvc compile spec.yaml --emit kv -o -"};
 
 const Command checkCommand = {"check",
                               "S...",
                               "say what is wrong with a spec",
                               "Prints nothing where nothing is.\n",
                               checkFlags,
-                              runCheck};
+                              runCheck,
+                              "kvc check spec.yaml"};
 
 } // namespace kvc::driver

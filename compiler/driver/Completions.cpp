@@ -24,6 +24,12 @@ namespace kvc::driver {
 
 static StringRef firstLine(StringRef text) { return text.split('\n').first; }
 
+static std::vector<Flag> allFlags(const Command &command) {
+  std::vector<Flag> flags(command.flags);
+  flags.insert(flags.end(), commonFlags().begin(), commonFlags().end());
+  return flags;
+}
+
 static std::string commandNames() {
   return join(map_range(allCommands(),
                         [](const Command *command) { return command->name; }),
@@ -38,7 +44,7 @@ static std::string commandNames() {
 static void bashCommand(const Command &command, raw_ostream &os) {
   std::string flags = join(ArrayRef(helpFlags), " ");
   os << "  " << command.name << ")\n    case $before in\n";
-  for (const Flag &flag : command.flags) {
+  for (const Flag &flag : allFlags(command)) {
     flags += " " + flag.name.str();
     if (flag.value.empty())
       continue;
@@ -74,7 +80,13 @@ _kvc() {
   fi
   if [ "$COMP_CWORD" = 1 ]; then
     _kvc_reply ")"
-     << commandNames() << " help " << join(ArrayRef(helpFlags), " ") << R"("
+     << commandNames() << " help --version " << join(ArrayRef(helpFlags), " ")
+     << R"("
+    return
+  fi
+  if [ "$COMP_CWORD" = 2 ] && [ "${COMP_WORDS[1]}" = help ]; then
+    _kvc_reply ")"
+     << commandNames() << R"("
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -106,7 +118,7 @@ static std::string zshText(StringRef text) {
 static void zshCommand(const Command &command, raw_ostream &os) {
   os << "  " << command.name << ")\n    _arguments \\\n"
      << "      '(- *)'{--help,-h}'[print help]' \\\n";
-  for (const Flag &flag : command.flags) {
+  for (const Flag &flag : allFlags(command)) {
     os << "      '" << flag.name << "[" << zshText(firstLine(flag.help)) << "]";
     if (flag.choices)
       os << ":" << flag.value << ":(" << join(flag.choices(), " ") << ")";
@@ -137,6 +149,8 @@ static void printZsh(raw_ostream &os) {
   (( CURRENT-- ))
   case $command in
 )";
+  os << "  help)\n    _arguments '*:command:(" << commandNames()
+     << ")'\n    ;;\n";
   for (const Command *command : allCommands())
     zshCommand(*command, os);
   os << "  esac\n}\n\n_kvc \"$@\"\n";
@@ -163,7 +177,7 @@ static void fishCommand(const Command &command, raw_ostream &os) {
   os << "complete -c kvc -n __fish_use_subcommand -f -a " << command.name
      << " -d " << fishText(command.summary) << "\n";
   os << line << " -s h -l help -f -d 'print help'\n";
-  for (const Flag &flag : command.flags) {
+  for (const Flag &flag : allFlags(command)) {
     const bool isLong = flag.name.starts_with("--");
     os << line << (isLong ? " -l " : " -s ") << flag.name.ltrim('-');
     if (flag.choices)
@@ -178,6 +192,10 @@ static void fishCommand(const Command &command, raw_ostream &os) {
 
 static void printFish(raw_ostream &os) {
   os << "# Completions of kvc for fish, made by `kvc completions fish`.\n";
+  os << "complete -c kvc -n __fish_use_subcommand -f -a help\n"
+     << "complete -c kvc -n __fish_use_subcommand -l version\n"
+     << "complete -c kvc -n '__fish_seen_subcommand_from help' -f -a "
+     << fishText(commandNames()) << "\n";
   for (const Command *command : allCommands())
     fishCommand(*command, os);
 }
@@ -219,6 +237,7 @@ const Command completionsCommand = {
     "where shells look for them.\n",
     completionsFlags,
     runCompletions,
+    "kvc completions fish -o ~/.config/fish/completions/kvc.fish",
     shells};
 
 } // namespace kvc::driver

@@ -97,7 +97,13 @@ static void printCommand(const Command &command, raw_ostream &os) {
   }
   for (const Flag &flag : command.flags)
     printFlag(flag, os);
+  for (const Flag &flag : commonFlags())
+    printFlag(flag, os);
   printFlag(helpFlag, os);
+  os << ".PP\nFor example:\n.nf\n";
+  for (StringRef line : split(command.example, '\n'))
+    os << roff(line) << "\n";
+  os << ".fi\n";
 }
 
 static void printPage(raw_ostream &os) {
@@ -105,9 +111,9 @@ static void printPage(raw_ostream &os) {
      << ".TH KVC 1 \"\" kvc \"User Commands\"\n"
      << ".SH NAME\nkvc \\- " << roff(toolSummary) << "\n"
      << ".SH SYNOPSIS\n\\fBkvc\\fR \\fICOMMAND\\fR ...\n"
-     << ".SH DESCRIPTION\n"
-     << roff(operandNames) << "\n"
-     << ".SH COMMANDS\n";
+     << ".SH DESCRIPTION\n";
+  printText(operandNames, os);
+  os << ".SH COMMANDS\n";
   for (const Command *command : allCommands())
     printCommand(*command, os);
   os << ".SH EXIT STATUS\n";
@@ -138,10 +144,9 @@ const Command manCommand = {
     "man",
     "[-o FILE]",
     "print the manual page, which is this help of all commands",
-    "To read it: kvc man -o kvc.1 && man ./kvc.1. cmake --install puts it "
-    "where\n"
-    "man looks for it.\n",
+    "cmake --install puts it where man looks for it.\n",
     manFlags,
-    runMan};
+    runMan,
+    "kvc man -o kvc.1 && man ./kvc.1"};
 
 } // namespace kvc::driver

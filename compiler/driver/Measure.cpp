@@ -30,7 +30,7 @@ static Expected<std::vector<int64_t>> parseLengths(StringRef text) {
   text.split(words, ',');
   for (StringRef word : words) {
     int64_t value = 0;
-    if (word.trim().getAsInteger(10, value) || value < 0 || value > most)
+    if (parseNumber(word.trim(), value) || value < 0 || value > most)
       return userError("'--tokens' is numbers from 0 to " + Twine(most) +
                        ", with commas between them, not '" + word + "'");
     lengths.push_back(value);
@@ -64,7 +64,7 @@ static ExitCode runReport(const Arguments &arguments) {
 }
 
 static const Flag reportFlags[] = {
-    {"--tokens", "N", "length of the sequence; several with commas: 100,2000",
+    {"--tokens", "N", "length of the sequence; several with commas: 8k,128k",
      "each spec's context; where all layers have windows, the power of 2 from\n"
      "16 times the longest on"},
     {"--target", "NAME", "whose pages are counted", targetDefault, targetNames},
@@ -87,7 +87,8 @@ const Command reportCommand = {
     "padding; in the table, of f16 and of f32 are the bytes in use as a share\n"
     "of it, without padding too.\n",
     reportFlags,
-    runReport};
+    runReport,
+    "kvc report spec.yaml other.yaml --tokens 8k,128k --plot bytes.svg"};
 
 //===----------------------------------------------------------------------===//
 // eval
@@ -135,6 +136,7 @@ const Command evalCommand = {
     "layers is their root mean square. Bytes are those in use at the end, and\n"
     "bits how many of them there are for each stored number of K and V.\n",
     evalFlags,
-    runEval};
+    runEval,
+    "kvc eval spec.yaml other.yaml --trace recorded.safetensors"};
 
 } // namespace kvc::driver

@@ -266,6 +266,7 @@ const Command schemaCommand = {
     "  # yaml-language-server: $schema=spec.schema.json\n"
     "It is installed as share/kvc/spec.schema.json.\n",
     schemaFlags,
-    runSchema};
+    runSchema,
+    "kvc schema -o kvc.schema.json"};
 
 } // namespace kvc::driver

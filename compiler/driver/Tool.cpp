@@ -8,7 +8,12 @@
 #include "compiler/driver/Commands.h"
 #include "compiler/files/OutputFile.h"
 #include "compiler/harness/Files.h"
+#include "compiler/target/GpuTarget.h"
+#include "compiler/target/Target.h"
+#include "kvc/kvc.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
@@ -20,9 +25,9 @@ namespace kvc::driver {
 
 ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
-      &compileCommand, &checkCommand,       &reportCommand, &runCommand,
-      &verifyCommand,  &fuzzCommand,        &evalCommand,   &benchCommand,
-      &schemaCommand,  &completionsCommand, &manCommand};
+      &compileCommand, &checkCommand,  &infoCommand,        &reportCommand,
+      &runCommand,     &verifyCommand, &fuzzCommand,        &evalCommand,
+      &benchCommand,   &schemaCommand, &completionsCommand, &manCommand};
   return commands;
 }
 
@@ -34,7 +39,8 @@ static bool comesLater(StringRef name) {
 
 static void printHelp(raw_ostream &os) {
   os << "kvc: " << toolSummary << "\n\n"
-     << "usage: kvc COMMAND ... (kvc COMMAND --help says more)\n\n";
+     << "usage: kvc COMMAND ... (kvc help COMMAND says more)\n"
+        "       kvc --version\n\n";
   for (const Command *command : allCommands()) {
     os << "  " << command->name;
     os.indent(static_cast<unsigned>(13 - command->name.size()))
@@ -59,7 +65,12 @@ static void printHelp(const Command &command, raw_ostream &os) {
      << command.details;
   if (!command.details.empty())
     os << "\n";
+  os << "for example:\n";
+  for (StringRef line : split(command.example, '\n'))
+    os << "  " << line << "\n";
+  os << "\n";
   SmallVector<Flag> flags(command.flags);
+  flags.append(commonFlags().begin(), commonFlags().end());
   flags.push_back(helpFlag);
   SmallVector<std::string> heads;
   size_t width = 0;
@@ -85,6 +96,62 @@ static void printHelp(const Command &command, raw_ostream &os) {
 
 static bool isHelp(StringRef word) { return is_contained(helpFlags, word); }
 
+static void printVersion(raw_ostream &os) {
+  os << "kvc " KVC_PROJECT_VERSION ", LLVM " LLVM_VERSION_STRING
+     << ", C interface " << KVC_ABI_VERSION
+     << "\ntargets: " << join(Target::names(), ", ")
+     << "\nGPU: " << join(GpuTarget::names(), ", ") << "\n";
+}
+
+static const Command *findCommand(StringRef name) {
+  for (const Command *command : allCommands())
+    if (command->name == name)
+      return command;
+  return nullptr;
+}
+
+static ExitCode noCommand(StringRef name) {
+  if (comesLater(name))
+    return fail(userError("kvc " + name + " is not there yet"));
+  std::vector<StringRef> names = {"help", "--help", "--version"};
+  for (const Command *command : allCommands())
+    names.push_back(command->name);
+  StringRef near = nearest(name, names);
+  return fail(userError("kvc has no command '" + name + "'" +
+                        (near.empty() ? Twine("; see kvc --help")
+                                      : "; did you mean " + near + "?")));
+}
+
+/// Of a command, or of the tool where none is named.
+static ExitCode help(ArrayRef<const char *> words) {
+  if (words.empty()) {
+    printHelp(outs());
+    return Good;
+  }
+  const Command *command = findCommand(words.front());
+  if (!command)
+    return noCommand(words.front());
+  printHelp(*command, outs());
+  return Good;
+}
+
+static ExitCode runNamed(const Command &command, ArrayRef<const char *> words) {
+  if (any_of(words, isHelp)) {
+    printHelp(command, outs());
+    return Good;
+  }
+  auto arguments = Arguments::parse(command, words);
+  if (!arguments)
+    return fail(arguments.takeError());
+  const std::string when = arguments->get("--color", "auto");
+  const std::vector<std::string> all = commonFlags().front().choices();
+  if (!is_contained(all, when))
+    return fail(userError("'--color' is one of " + join(all, ", ") + ", not '" +
+                          when + "'"));
+  colourErrors(when);
+  return command.run(*arguments);
+}
+
 static ExitCode runWords(ArrayRef<const char *> words) {
   if (words.empty()) {
     printHelp(errs());
@@ -92,23 +159,14 @@ static ExitCode runWords(ArrayRef<const char *> words) {
   }
   StringRef name = words.front();
   words = words.drop_front();
-  if (isHelp(name) || name == "help") {
-    printHelp(outs());
+  if (isHelp(name) || name == "help")
+    return help(words);
+  if (name == "--version") {
+    printVersion(outs());
     return Good;
   }
-  for (const Command *command : allCommands()) {
-    if (command->name != name)
-      continue;
-    if (any_of(words, isHelp)) {
-      printHelp(*command, outs());
-      return Good;
-    }
-    auto arguments = Arguments::parse(*command, words);
-    return arguments ? command->run(*arguments) : fail(arguments.takeError());
-  }
-  if (comesLater(name))
-    return fail(userError("kvc " + name + " is not there yet"));
-  return fail(userError("kvc has no command '" + name + "'; see kvc --help"));
+  const Command *command = findCommand(name);
+  return command ? runNamed(*command, words) : noCommand(name);
 }
 
 IgnoredSignals::IgnoredSignals() {

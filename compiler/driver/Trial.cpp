@@ -81,13 +81,15 @@ static const Flag runFlags[] = {
     runnerFlag,
 };
 
-const Command runCommand = {"run",
-                            "LIB --trace FILE -o FILE",
-                            "replay a recorded trace through a library",
-                            "Decodes token by token, behind what --prefill "
-                            "takes.\n",
-                            runFlags,
-                            runRun};
+const Command runCommand = {
+    "run",
+    "LIB --trace FILE -o FILE",
+    "replay a recorded trace through a library",
+    "Decodes token by token, behind what --prefill "
+    "takes.\n",
+    runFlags,
+    runRun,
+    "kvc run decode.so --trace recorded.safetensors -o out.safetensors"};
 
 //===----------------------------------------------------------------------===//
 // verify
@@ -157,7 +159,8 @@ const Command verifyCommand = {
     "these, the largest errors as fractions of what is allowed, and where it\n"
     "misses, then a line with the verdict; exit code 1 on a miss.\n",
     verifyFlags,
-    runVerify};
+    runVerify,
+    "kvc verify decode.so --trace recorded.safetensors"};
 
 //===----------------------------------------------------------------------===//
 // fuzz
@@ -212,6 +215,7 @@ const Command fuzzCommand = {
     "values, time, position and depth were met, how many operations, and last\n"
     "the verdict. Exit code 1 on a failure.\n",
     fuzzFlags,
-    runFuzz};
+    runFuzz,
+    "kvc fuzz --seed 7 --count 20"};
 
 } // namespace kvc::driver

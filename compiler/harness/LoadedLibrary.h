@@ -62,6 +62,7 @@ public:
   const kvc_library_table *operator->() const { return table; }
   const kvc_info &info() const { return about; }
   const std::vector<LayerShape> &layers() const { return shapes; }
+  const kvc_layer_info &layerInfo(int64_t layer) const { return infos[layer]; }
   /// Its policy in words, for people.
   llvm::StringRef policy(int64_t layer) const { return infos[layer].policy; }
   /// Most tokens of one chunk of the layer; -1: any.

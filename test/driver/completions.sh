@@ -20,6 +20,7 @@ try kvc compile spec.yaml --target ''
 try kvc compile spec.yaml -o ''
 try kvc fuzz --s
 try kvc check -
+try kvc help i
 try kvc completions ''
 try kvc nothing --x
 rm spec.yaml && rmdir "$PWD"

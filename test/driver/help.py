@@ -38,6 +38,10 @@ for command in commands:
         wrong.append(f"{command}: --help is not in its help")
     if f"usage: kvc {command} " not in text:
         wrong.append(f"{command}: no usage")
+    if not re.search(rf"^for example:\n(  kvc {command} .*\n)+\n", text, re.M):
+        wrong.append(f"{command}: no example")
+    if text != run(kvc, "help", command):
+        wrong.append(f"{command}: kvc help prints other help")
     for name, (value, lines) in flags.items():
         if name == "--help":
             continue
