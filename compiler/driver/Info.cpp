@@ -120,8 +120,7 @@ static ExitCode runInfo(const Arguments &arguments) {
   if (!path)
     return fail(path.takeError());
   StringRef suffix = sys::path::extension(*path);
-  if (*path == "-" || suffix == ".yaml" || suffix == ".yml" ||
-      suffix == ".mlir" || suffix == ".ll")
+  if (Model::isSpec(*path) || suffix == ".mlir" || suffix == ".ll")
     return fail(userError("kvc info takes a library, not '" + *path +
                           "'; of a spec, kvc compile --emit kv -o - prints "
                           "what was understood, kvc report what it takes"));

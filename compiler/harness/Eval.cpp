@@ -168,8 +168,7 @@ static Element ioOf(const spec::Spec &spec) {
 }
 
 Error Evaluation::read(const std::string &path) {
-  StringRef suffix = sys::path::extension(path);
-  if (path != "-" && suffix != ".yaml" && suffix != ".yml")
+  if (!Model::isSpec(path))
     return userError("'" + path +
                      "' is no spec (.yaml, .yml): kvc eval asks it what a full "
                      "cache of the same model is");

@@ -181,8 +181,7 @@ Expected<LoadedLibrary> openCompiled(Model &model, CompileOptions options,
 }
 
 static bool isText(StringRef path) {
-  StringRef suffix = sys::path::extension(path);
-  return path == "-" || suffix == ".yaml" || suffix == ".yml" || suffix == ".mlir";
+  return Model::isSpec(path) || sys::path::extension(path) == ".mlir";
 }
 
 Expected<LoadedLibrary> openOrCompile(StringRef path, StringRef target,

@@ -86,6 +86,12 @@ private:
 };
 } // namespace
 
+bool Model::isSpec(StringRef path) {
+  StringRef suffix = sys::path::extension(path);
+  return path == "-" || suffix == ".yaml" || suffix == ".yml" ||
+         suffix == ".json";
+}
+
 Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads,
                                              const spec::Defaults &defaults) {
   std::unique_ptr<Model> model(new Model(threads));
@@ -95,7 +101,7 @@ Expected<std::unique_ptr<Model>> Model::load(StringRef path, bool threads,
       return error;
     return model;
   }
-  if (path != "-" && suffix != ".yaml" && suffix != ".yml")
+  if (!isSpec(path))
     return userError("'" + path +
                      "' is neither a spec (.yaml, .yml; - on standard "
                      "input) nor IR (.mlir)");

@@ -47,6 +47,8 @@ public:
   static llvm::Expected<std::unique_ptr<Model>>
   load(llvm::StringRef path, bool threads = true,
        const spec::Defaults &defaults = {});
+  /// Whether a file is a spec, by its name: .yaml, .yml, .json, or "-".
+  static bool isSpec(llvm::StringRef path);
   /// `text` is a spec; `name` is what diagnostics call its file.
   static llvm::Expected<std::unique_ptr<Model>>
   fromSpec(llvm::StringRef text, llvm::StringRef name, bool threads = true);

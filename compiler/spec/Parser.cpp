@@ -7,6 +7,7 @@
 
 #include "compiler/spec/Parser.h"
 
+#include "compiler/spec/ModelConfig.h"
 #include "compiler/spec/Resolve.h"
 
 #include <cerrno>
@@ -27,6 +28,10 @@ std::optional<Spec> kvc::spec::parseSpec(std::string_view text,
   std::optional<Node> document = readDocument(text, diags);
   if (!document)
     return std::nullopt;
+  if (std::string config = explainModelConfig(*document); !config.empty()) {
+    diags.error({}, std::move(config));
+    return std::nullopt;
+  }
   Setting root = readSettings(*document, diags);
   if (root.form != form::Map)
     return std::nullopt;

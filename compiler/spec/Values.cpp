@@ -72,7 +72,7 @@ static bool isDecimal(std::string_view text) {
 
 // macOS has std::from_chars of floating point from version 26 on. strtod goes
 // by the locale, which nobody sets here: it is C's.
-static std::optional<double> parseNumber(std::string_view text) {
+std::optional<double> kvc::spec::parseNumber(std::string_view text) {
   if (!isDecimal(text))
     return std::nullopt;
   const double value = std::strtod(std::string(text).c_str(), nullptr);

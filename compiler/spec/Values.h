@@ -24,6 +24,10 @@ inline constexpr unsigned strings = form::Word | form::Identifier | form::Range;
 /// range ends far below.
 std::optional<int64_t> parseInteger(std::string_view text);
 
+/// A finite decimal number without a sign; nothing where it is none, or too
+/// small for a double.
+std::optional<double> parseNumber(std::string_view text);
+
 /// Reads a setting's text as one of `forms`; false where it is none of them.
 bool readScalar(Setting &setting, unsigned forms);
 
