@@ -159,8 +159,11 @@ public:
   /// Of the token on each lane, `token` on the first.
   Value of(Lanes &at, Value token, Value lane) const {
     Value first = at.least(at.subtract(index, token), at.index(INT32_MAX));
-    if (most) // lanes behind the first count as far
-      first = at.least(first, at.add(most, at.lanes));
+    // Lanes behind the first count as far. An index may have 32 bits.
+    if (most)
+      first =
+          at.least(first, at.add(at.least(most, at.index(INT32_MAX - at.lanes)),
+                                 at.lanes));
     Value distance = arith::SubIOp::create(at.builder, at.loc,
                                            at.broadcast(at.word(first)), lane);
     if (!most)

@@ -1,5 +1,5 @@
-"""readme.py README FOLDER: writes the README's spec, its C program and the
-line that compiles it to FOLDER, as a reader would copy them."""
+"""readme.py README FOLDER: writes the README's spec, its C program, the
+line that compiles it and the first commands to FOLDER, as a reader would copy them."""
 import os
 import re
 import sys
@@ -20,6 +20,7 @@ for name, content in (
     ("tiny.yaml", block("yaml", "kvc: 1")),
     ("main.c", block("c", "int main")),
     ("compile.sh", block("sh", "cc main.c")),
+    ("commands.sh", block("sh", "kvc check")),
 ):
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(content)
