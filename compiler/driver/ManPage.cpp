@@ -95,15 +95,15 @@ static void printCommand(const Command &command, raw_ostream &os) {
     os << ".PP\n";
     printText(command.details, os);
   }
+  os << ".PP\nfor example:\n.nf\n";
+  for (StringRef line : split(command.example, '\n'))
+    os << roff(line) << "\n";
+  os << ".fi\n";
   for (const Flag &flag : command.flags)
     printFlag(flag, os);
   for (const Flag &flag : commonFlags())
     printFlag(flag, os);
   printFlag(helpFlag, os);
-  os << ".PP\nFor example:\n.nf\n";
-  for (StringRef line : split(command.example, '\n'))
-    os << roff(line) << "\n";
-  os << ".fi\n";
 }
 
 static void printPage(raw_ostream &os) {

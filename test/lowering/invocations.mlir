@@ -62,11 +62,14 @@ module attributes {kv.target = #kv.target<name = "vulkan", lanes = 8, registers 
     return %s : !kv.tile<1x16>
   }
 
-  // Blocks of 5 channels begin between vectors: lanes beyond the block keep what
-  // is there.
+  // Blocks of 5 channels begin between vectors: lanes beyond the block look at
+  // nothing, and keep what is there.
   // CHECK-LABEL: func.func @accumulate(
   // CHECK:       %[[LANE:.*]] = arith.index_cast %{{.*}} : index to i32
   // CHECK:       %[[MASK:.*]] = arith.cmpi slt, %[[LANE]], %{{.*}} : i32
+  // CHECK:       scf.if %{{.*}} -> (f32) {
+  // CHECK:         memref.load %{{.*}} : memref<3x32xf32, 3>
+  // CHECK:       } else {
   // CHECK:       scf.if %{{.*}} {
   // CHECK-NEXT:    memref.store %{{.*}} : memref<3x32xf32, 3>
   func.func @accumulate(%w: !kv.tile<2x16>, %sums: !kv.tile<1x2>, %centers: !kv.tile<2x16>, %page: !kv.page<#values>, %head: index, %token: index, %lead: index, %count: index, %state: !kv.state<1x10>) -> !kv.state<1x10> {

@@ -98,7 +98,10 @@ PAIRS = [
     pair("time", "windows", {"window": 60}, {"window": 61},
          ops={"arith.constant"}),
     pair("time", "a window and all", {"window": 60},
-         {"window": "all", "context": 60}, ops=INDEX, attributes={"layout"}),
+         # Where tokens leave, a prefill looks for the first row that has any.
+         {"window": "all", "context": 60}, ops=INDEX | {
+             "scf.while", "scf.condition", "scf.yield", "do", "^bb0", "}",
+             "arith.andi"}, attributes={"layout"}),
     # Sinks have streams and a segment of their own.
     pair("time", "sinks", {}, {"sink": 4},
          ops=SEGMENT | {"scf.if", "kv.rows", "kv.encode", "kv.arrange",
@@ -151,8 +154,10 @@ PAIRS = [
     # What happens to a run's dot products, and what the softmax starts with.
     pair("score", "softcap", {}, {"softcap": 50.0}, functions={"attend"},
          ops=INDEX | {"kv.logit", "^bb0", "kv.yield", "}"}),
+    # Distances are counted from the nearest token, and come back at the end.
     pair("score", "softcap and ALiBi", {"softcap": 50.0}, {"alibi": "true"},
-         functions={"attend"}, ops={"kv.logit"}),
+         functions={"attend"}, ops=INDEX | {"kv.logit", "kv.settle_state",
+                                            "^bb0", "kv.yield", "}"}),
     pair("score", "learned sinks", {}, {"learned_sinks": "true"},
          functions={"attend"}, ops={"func.func", "kv.init_state", "arith.muli",
                                     "arith.constant"}),

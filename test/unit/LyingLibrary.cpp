@@ -129,6 +129,28 @@ void attendHead(const Layer &layer, const Shape &shape, const Query &query,
     query.lse[head] += 1e-3f;
 }
 
+/// An owner's tokens come next; a reader's queries do not go back, nor beyond
+/// its owner's newest token, and what they attend to must still be there.
+kvc_status checkOrder(kvc_cache &cache, int32_t number, int64_t position,
+                      int64_t tokens) {
+  const Shape &shape = shapes[number];
+  const Layer &layer = cache.layers[shape.owner];
+  if (lie() == Lie::AnyOrder)
+    return KVC_OK;
+  if (shape.owner == number)
+    return position == cache.first + layer.seen
+               ? KVC_OK
+               : fail(cache, KVC_ORDER, "order");
+  const int64_t length = position - cache.first + 1;
+  if (length < std::max<int64_t>(cache.layers[number].seen, 1) ||
+      length + tokens - 1 > layer.seen)
+    return fail(cache, KVC_ORDER, "order");
+  for (int64_t t = length; t < length + tokens; ++t)
+    if (t < layer.seen && !isThere(layer, shape, t, 0, t))
+      return fail(cache, KVC_GONE, "gone");
+  return KVC_OK;
+}
+
 kvc_status decodeOne(kvc_step &step) {
   kvc_cache &cache = *step.cache;
   const Shape &shape = shapes[step.layer];
@@ -137,9 +159,8 @@ kvc_status decodeOne(kvc_step &step) {
   cache.error = "";
   if (!reader && (!step.k || !step.v))
     return fail(cache, KVC_INVALID_ARGUMENT, "null");
-  const int64_t next = cache.first + layer.seen - reader;
-  if (step.position != next && lie() != Lie::AnyOrder)
-    return fail(cache, KVC_ORDER, "order");
+  if (kvc_status status = checkOrder(cache, step.layer, step.position, 1))
+    return status;
   const bool good =
       (!step.q ||
        isGood(static_cast<const float *>(step.q), shape.heads * dim)) &&
@@ -158,7 +179,7 @@ kvc_status decodeOne(kvc_step &step) {
   if (!reader)
     append(layer, shape, step);
   else
-    cache.layers[step.layer].seen = layer.seen;
+    cache.layers[step.layer].seen = step.position - cache.first + 1;
   if (lie() == Lie::Crash && layer.seen == 7)
     *static_cast<volatile float *>(nullptr) = 0;
   const Query query = {static_cast<const float *>(step.q),
@@ -183,6 +204,13 @@ template <typename T> T *at(T *array, int64_t token, int64_t numbers) {
 
 kvc_status takeChunk(const kvc_chunk &chunk) {
   const int64_t heads = shapes[chunk.layer].heads;
+  const bool reader = shapes[chunk.layer].owner != chunk.layer;
+  chunk.cache->error = "";
+  if (chunk.tokens > 0 && !reader && (!chunk.k || !chunk.v))
+    return fail(*chunk.cache, KVC_INVALID_ARGUMENT, "null");
+  if (kvc_status status =
+          checkOrder(*chunk.cache, chunk.layer, chunk.position, chunk.tokens))
+    return status;
   for (int64_t t = 0; t < chunk.tokens; ++t) {
     kvc_step step = {chunk.cache,
                      chunk.layer,
@@ -211,46 +239,59 @@ kvc_status takeChunks(kvc_chunk *chunks, size_t count) {
   return first;
 }
 
-kvc_status attend(kvc_query *queries, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    kvc_query &asked = queries[i];
-    kvc_cache &cache = *asked.cache;
-    const Shape &shape = shapes[asked.layer];
-    const Layer &layer = cache.layers[shape.owner];
-    const int64_t length = asked.position - cache.first + 1;
+kvc_status attendOne(const kvc_query &asked) {
+  kvc_cache &cache = *asked.cache;
+  const Shape &shape = shapes[asked.layer];
+  const Layer &layer = cache.layers[shape.owner];
+  for (int64_t t = 0; t < asked.tokens; ++t) {
+    const int64_t length = asked.position + t - cache.first + 1;
     if (length < layer.seen &&
         !isThere(layer, shape, length, asked.from - cache.first,
                  asked.to - cache.first))
-      return asked.status = fail(cache, KVC_GONE, "gone");
-    const Query query = {static_cast<const float *>(asked.q),
-                         asked.position,
+      return fail(cache, KVC_GONE, "gone");
+  }
+  for (int64_t t = 0; t < asked.tokens; ++t) {
+    const Query query = {static_cast<const float *>(asked.q) +
+                             t * shape.heads * dim,
+                         asked.position + t,
                          cache.first,
                          asked.from - cache.first,
                          asked.to - cache.first,
-                         asked.out,
-                         asked.lse};
+                         asked.out + t * shape.heads * dim,
+                         asked.lse ? asked.lse + t * shape.heads : nullptr};
     for (int64_t head = 0; head < shape.heads; ++head)
       attendHead(layer, shape, query, head);
-    asked.status = KVC_OK;
   }
   return KVC_OK;
 }
 
-kvc_status merge(int32_t layer, const kvc_part *parts, size_t count, int64_t,
-                 void *out, float *lse) {
-  for (int64_t head = 0; head < shapes[layer].heads; ++head) {
+kvc_status attend(kvc_query *queries, size_t count) {
+  kvc_status first = KVC_OK;
+  for (size_t i = 0; i < count; ++i) {
+    queries[i].status = attendOne(queries[i]);
+    first = first ? first : queries[i].status;
+  }
+  return first;
+}
+
+kvc_status merge(int32_t layer, const kvc_part *parts, size_t count,
+                 int64_t tokens, void *out, float *lse) {
+  // Heads of all tokens, which lie one after another.
+  for (int64_t head = 0; head < tokens * shapes[layer].heads; ++head) {
     double greatest = -INFINITY, sum = 0, all[dim] = {};
     for (size_t i = 0; i < count; ++i)
       greatest = std::max(greatest, double(parts[i].lse[head]));
     for (size_t i = 0; i < count; ++i) {
-      const double weight = std::exp(parts[i].lse[head] - greatest);
+      const double weight = std::isinf(parts[i].lse[head])
+                                ? 0
+                                : std::exp(parts[i].lse[head] - greatest);
       sum += weight;
       for (int64_t d = 0; d < dim; ++d)
         all[d] += weight * parts[i].out[head * dim + d];
     }
     for (int64_t d = 0; d < dim; ++d)
       static_cast<float *>(out)[head * dim + d] =
-          static_cast<float>(all[d] / sum);
+          static_cast<float>(sum > 0 ? all[d] / sum : 0);
     lse[head] = static_cast<float>(greatest + std::log(sum));
   }
   return KVC_OK;
