@@ -30,20 +30,34 @@ static void append(void) {
 }
 
 static void prefill(void) {
-  kvc_chunk chunk = {.cache = cache, .position = TOKENS, .tokens = TOKENS,
-                     .q = q, .k = k, .v = v, .out = out};
+  kvc_chunk chunk = {.cache = cache,
+                     .position = TOKENS,
+                     .tokens = TOKENS,
+                     .q = q,
+                     .k = k,
+                     .v = v,
+                     .out = out};
   status = kvc->prefill(&chunk, 1);
 }
 
 static void decode(void) {
-  kvc_step step = {.cache = cache, .position = 2 * TOKENS, .q = q, .k = k,
-                   .v = v, .out = out};
+  kvc_step step = {.cache = cache,
+                   .position = 2 * TOKENS,
+                   .q = q,
+                   .k = k,
+                   .v = v,
+                   .out = out};
   status = kvc->decode(&step, 1);
 }
 
 static void attend(void) {
-  kvc_query query = {.cache = cache, .position = 2 * TOKENS, .tokens = 1,
-                     .to = 2 * TOKENS, .q = q, .out = part, .lse = lse};
+  kvc_query query = {.cache = cache,
+                     .position = 2 * TOKENS,
+                     .tokens = 1,
+                     .to = 2 * TOKENS,
+                     .q = q,
+                     .out = part,
+                     .lse = lse};
   status = kvc->attend(&query, 1);
 }
 
@@ -106,11 +120,9 @@ int main(int count, char **arguments) {
   static const struct {
     const char *name;
     void (*call)(void);
-  } calls[] = {{"append", append}, {"prefill", prefill},
-               {"decode", decode}, {"attend", attend},
-               {"merge", merge},   {"read", readAll},
-               {"save", save},     {"load", load},
-               {"truncate", goBack}};
+  } calls[] = {{"append", append}, {"prefill", prefill}, {"decode", decode},
+               {"attend", attend}, {"merge", merge},     {"read", readAll},
+               {"save", save},     {"load", load},       {"truncate", goBack}};
   void *library = count > 2 ? dlopen(arguments[1], RTLD_NOW) : NULL;
   if (!library)
     return fprintf(stderr, "usage: calls-on-stack LIBRARY MOST\n"), 2;
@@ -134,8 +146,8 @@ int main(int count, char **arguments) {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
     const size_t depth = depthOf(calls[i].call) - own;
     if (status != KVC_OK)
-      return fprintf(stderr, "%s: %s\n", calls[i].name,
-                     kvc->last_error(cache)), 1;
+      return fprintf(stderr, "%s: %s\n", calls[i].name, kvc->last_error(cache)),
+             1;
     printf(" %s %zu", calls[i].name, depth);
     wrong |= depth > most;
   }
