@@ -29,8 +29,8 @@ constexpr int64_t CommonHeads = 16;
 /// Floats of tiles that are not counted one by one, of a number or two.
 constexpr int64_t OtherFloats = 512;
 
-/// Floats that are left where runs are made shorter for room: what one row takes
-/// is counted to within so many.
+/// Floats that are left where runs are made shorter for room: what one row
+/// takes is counted to within so many.
 constexpr int64_t SpareFloats = 1024;
 
 /// Runs that are asked for ahead. The records that a head reads lie in pages of
@@ -149,7 +149,8 @@ struct ChooseSchedule : impl::ChooseScheduleBase<ChooseSchedule> {
     while (run > unit &&
            std::min(group, CommonHeads) * weights * run > WeightFloats)
       run = llvm::alignTo(run / 2, unit);
-    // Weights of a token for each block of channels may leave no room for a row.
+    // Weights of a token for each block of channels may leave no room for a
+    // row.
     while (run > unit && !target.lanesAreInvocations() &&
            !Frame(step, target.getLanes(), run).hasRow())
       run = llvm::alignTo(run / 2, unit);
