@@ -64,10 +64,12 @@ struct Parameter {
 /// The parameter of `piece` that has its character `at`; false where that is in
 /// none.
 bool parameterAt(Span piece, int64_t at, Parameter &parameter) {
+  auto begins = [&](int64_t i) {
+    return piece.from[i - 1] == '<' ||
+           (i > 1 && piece.from[i - 1] == ' ' && piece.from[i - 2] == ',');
+  };
   int64_t begin = at;
-  while (begin > 0 && piece.from[begin - 1] != '<' &&
-         !(begin > 1 && piece.from[begin - 1] == ' ' &&
-           piece.from[begin - 2] == ','))
+  while (begin > 0 && !begins(begin))
     --begin;
   int64_t equals = begin;
   while (equals < piece.length && piece.from[equals] != ' ')

@@ -32,7 +32,7 @@ namespace kvc {
 class OutputError : public llvm::ErrorInfo<OutputError, llvm::StringError> {
 public:
   using ErrorInfo::ErrorInfo;
-  static char ID;
+  static char ID; // NOLINT(readability-identifier-naming): LLVM's name
 };
 
 /// A file that is on its way. Unless keep() succeeds, nothing of it stays.

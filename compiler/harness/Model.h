@@ -34,7 +34,7 @@ public:
       : ErrorInfo(text, llvm::inconvertibleErrorCode()),
         problems(std::move(problems)) {}
   const std::vector<Problem> problems;
-  static char ID;
+  static char ID; // NOLINT(readability-identifier-naming): LLVM's name
 };
 
 /// A spec (.yaml, .yml) or IR at any stage (.mlir), read; "-" is a spec on
