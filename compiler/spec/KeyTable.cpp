@@ -18,6 +18,8 @@ using namespace kvc::spec::form;
 
 // Lengths and counts are held in 32-bit integers by the kernels.
 static constexpr double maxLength = 2147483647;
+// A kernel has rows of a head on its stack.
+static constexpr double maxDim = 2048;
 // Beyond these an f32 kernel's intermediate results overflow or vanish.
 static constexpr double huge = 1e30, tiny = 1e-30;
 // Times a distance of 2^31 it is still far from f32's largest number.
@@ -102,7 +104,7 @@ static constexpr Key table[] = {
      .name = "head_dim",
      .forms = Integer,
      .min = 1,
-     .max = 65536,
+     .max = maxDim,
      .required = true,
      .layering = Layering::Inherited,
      .doc = "channels of a query's and a key's head"},
@@ -111,7 +113,7 @@ static constexpr Key table[] = {
      .name = "value_dim",
      .forms = Integer,
      .min = 1,
-     .max = 65536,
+     .max = maxDim,
      .fallback = "head_dim",
      .layering = Layering::Inherited,
      .doc = "channels of a value's head"},
@@ -337,7 +339,7 @@ static constexpr Key table[] = {
      .name = "dims",
      .forms = Integer,
      .min = 2,
-     .max = 65536,
+     .max = maxDim,
      .fallback = "head_dim",
      .doc = "rotated dimensions, even, at most head_dim"},
     {.id = KeyId::Pairing,

@@ -83,7 +83,6 @@ private:
   RopeScaling scaling(const Setting &setting) const;
 
   void checkHeads(const Layer &layer);
-  void checkDims(const Layer &layer);
   void checkRope(const Layer &layer);
   void checkScale(const Layer &layer);
   void checkLength(const Layer &layer);
@@ -325,7 +324,6 @@ Layer Builder::build(std::size_t index, const std::vector<Layer> &before) {
     layer.scale = scale->number;
   checkScale(layer);
   checkHeads(layer);
-  checkDims(layer);
   if (!share) {
     checkRope(layer);
     checkLength(layer);
@@ -364,24 +362,6 @@ void Builder::checkHeads(const Layer &layer) {
   errorAtLast({KeyId::Heads, KeyId::KvHeads},
               "kv_heads is " + kvHeads + ", which does not divide heads " +
                   heads + "; write " + remedy);
-}
-
-/// A kernel has some rows of a query head on its stack; of how many heads at a
-/// time, it chooses.
-void Builder::checkDims(const Layer &layer) {
-  constexpr int64_t most = 2048;
-  for (auto [key, dim] : {std::pair{KeyId::HeadDim, layer.headDim},
-                          {KeyId::ValueDim, layer.valueDim}}) {
-    // value_dim is head_dim where nobody says.
-    if (dim <= most || (key == KeyId::ValueDim && !winner(key)))
-      continue;
-    errorAtLast({key},
-                std::string(key == KeyId::HeadDim ? "head_dim" : "value_dim") +
-                    " is at most " + std::to_string(most) + ", not " +
-                    std::to_string(dim) +
-                    ", since a kernel has rows of it on its stack; split the "
-                    "heads");
-  }
 }
 
 void Builder::checkRope(const Layer &layer) {
